@@ -1,0 +1,61 @@
+"""Writes the programs and the oracle numbers beside this file.
+
+    python -m pip install -r third_party/jax-requirements.txt
+    python examples/programs/export.py             # rewrite everything
+    python examples/programs/export.py --check     # compare with what is committed
+
+The Rust tests and examples run the committed files, so they need no Python.
+This script is how those files came to be: the programs are lowered by JAX, and
+the numbers that the tests compare against are computed by JAX on its own CPU.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import sys
+
+# Several devices in one process; to be set before JAX is imported.
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+
+def json_text(value, depth=0):
+    """JSON with objects spread over lines and each list on a line of its own."""
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, allow_nan=False)
+    pad = " " * (depth + 1)
+    items = (f"{pad}{json.dumps(k)}: {json_text(v, depth + 1)}" for k, v in value.items())
+    return "{\n" + ",\n".join(items) + "\n" + " " * depth + "}"
+
+
+def json_file(value):
+    return (json_text(value) + "\n").encode()
+
+
+def float8_files():
+    import float8
+
+    return {"oracle/float8.json": json_file(float8.oracle())}
+
+
+GROUPS = {"float8": float8_files}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--only", choices=GROUPS, help="one group of files")
+    arguments = parser.parse_args()
+    for name in [arguments.only] if arguments.only else GROUPS:
+        for path, content in GROUPS[name]().items():
+            target = HERE / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+            print(f"{path}: {len(content)} bytes")
+
+
+if __name__ == "__main__":
+    main()
