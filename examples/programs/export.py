@@ -19,17 +19,23 @@ import sys
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
+# HLO names source files and lines: not here, where nobody has them.
+os.environ["JAX_TRACEBACK_IN_LOCATIONS_LIMIT"] = "0"
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 
 def json_text(value, depth=0):
-    """JSON with objects spread over lines and each list on a line of its own."""
-    if not isinstance(value, dict) or not value:
-        return json.dumps(value, allow_nan=False)
-    pad = " " * (depth + 1)
-    items = (f"{pad}{json.dumps(k)}: {json_text(v, depth + 1)}" for k, v in value.items())
-    return "{\n" + ",\n".join(items) + "\n" + " " * depth + "}"
+    """JSON with objects spread over lines and each list of numbers on one line."""
+    pad, end = " " * (depth + 1), " " * depth
+    if isinstance(value, dict) and value:
+        items = (f"{pad}{json.dumps(k)}: {json_text(v, depth + 1)}" for k, v in value.items())
+        return "{\n" + ",\n".join(items) + "\n" + end + "}"
+    if isinstance(value, list) and any(isinstance(v, dict) for v in value):
+        items = (pad + json_text(v, depth + 1) for v in value)
+        return "[\n" + ",\n".join(items) + "\n" + end + "]"
+    return json.dumps(value, allow_nan=False)
 
 
 def json_file(value):
@@ -42,7 +48,14 @@ def float8_files():
     return {"oracle/float8.json": json_file(float8.oracle())}
 
 
-GROUPS = {"float8": float8_files}
+def lesson_files():
+    import lessons
+
+    files, oracle = lessons.programs()
+    return files | {"oracle/lessons.json": json_file(oracle)}
+
+
+GROUPS = {"float8": float8_files, "lessons": lesson_files}
 
 
 def main():
