@@ -1,0 +1,135 @@
+//! Where fetched wheels lie, and which file of each one counts.
+//!
+//! The build script that fetches them includes this file too, so it rests on the standard library alone.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The folder in which fetched plugins are kept, or `None` if neither it nor a home folder is known.
+///
+/// It is what the variable `XLA_PJRT_CACHE` says; else the folder `xla-pjrt` in the user's own cache: `XDG_CACHE_HOME` or
+/// `~/.cache`, `~/Library/Caches` on macOS, `LOCALAPPDATA` on Windows. It need not exist.
+pub fn cache_dir() -> Option<PathBuf> {
+    cache_dir_by(|name| env::var_os(name))
+}
+
+/// [`cache_dir`] for an environment that the caller supplies.
+pub(crate) fn cache_dir_by(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name: &str| {
+        variable(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
+    if let Some(own) = folder("XLA_PJRT_CACHE") {
+        return Some(own);
+    }
+    let users = if cfg!(windows) {
+        folder("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        folder("HOME").map(|home| home.join("Library/Caches"))
+    } else {
+        // The XDG specification wants a relative path here to be ignored.
+        folder("XDG_CACHE_HOME")
+            .filter(|path| path.is_absolute())
+            .or_else(|| folder("HOME").map(|home| home.join(".cache")))
+    };
+    users.map(|users| users.join("xla-pjrt"))
+}
+
+/// A wheel that `third_party` pins, with the one file of it that is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Wheel {
+    /// The pin in pip's own form, the only place that has its name and version.
+    pub(crate) pin: &'static str,
+    /// The file's path in the unpacked wheel, which is also its path in a `site-packages` that has the wheel installed.
+    pub(crate) file: &'static str,
+}
+
+/// The default CPU plugin, PJRT API 0.115.
+pub(crate) const CPU: Wheel = Wheel {
+    pin: include_str!("../third_party/cpu.txt"),
+    file: "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
+};
+
+/// An older CPU plugin, PJRT API 0.106.
+pub(crate) const CPU_0_106: Wheel = Wheel {
+    pin: include_str!("../third_party/cpu-0.106.txt"),
+    file: "fastatomstruct_xla_cpu/libpjrt_cpu.so",
+};
+
+/// The oldest CPU plugin, PJRT API 0.81; the official C header lies beside it in `include/`.
+pub(crate) const CPU_0_81: Wheel = Wheel {
+    pin: include_str!("../third_party/cpu-0.81.txt"),
+    file: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
+};
+
+impl Wheel {
+    /// What pip calls the wheel: `name==version`. Empty if the pin holds no requirement.
+    pub(crate) fn requirement(&self) -> &'static str {
+        self.pin
+            .lines()
+            .find(|line| !line.trim_start().starts_with('#'))
+            .and_then(|line| line.split_whitespace().next())
+            .unwrap_or_default()
+    }
+
+    /// The folder of its own in which the wheel is unpacked.
+    pub(crate) fn folder(&self, cache: &Path) -> PathBuf {
+        cache.join(self.requirement().replace("==", "-"))
+    }
+
+    /// Where the file lies once the wheel is unpacked.
+    pub(crate) fn path(&self, cache: &Path) -> PathBuf {
+        self.folder(cache).join(self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dir(variables: &[(&str, &str)]) -> Option<PathBuf> {
+        cache_dir_by(|name| {
+            let (_, value) = variables.iter().find(|(key, _)| *key == name)?;
+            Some(OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn own_variable_wins_and_an_empty_one_is_unset() {
+        let both = [
+            ("XLA_PJRT_CACHE", "/own"),
+            ("HOME", "/home/me"),
+            ("LOCALAPPDATA", "/home/me"),
+        ];
+        assert_eq!(dir(&both), Some(PathBuf::from("/own")));
+        assert_eq!(dir(&[("XLA_PJRT_CACHE", "")]), None);
+    }
+
+    #[test]
+    #[cfg(all(unix, not(target_os = "macos")))]
+    fn users_cache_folder_follows_xdg() {
+        let home = ("HOME", "/home/me");
+        let standard = Some(PathBuf::from("/home/me/.cache/xla-pjrt"));
+        assert_eq!(dir(&[home]), standard);
+        assert_eq!(dir(&[home, ("XDG_CACHE_HOME", "relative")]), standard);
+        assert_eq!(
+            dir(&[home, ("XDG_CACHE_HOME", "/fast")]),
+            Some(PathBuf::from("/fast/xla-pjrt"))
+        );
+        assert_eq!(dir(&[]), None);
+    }
+
+    #[test]
+    fn every_pin_has_one_requirement_with_a_hash() {
+        for wheel in [CPU, CPU_0_106, CPU_0_81] {
+            let (name, version) = wheel.requirement().split_once("==").expect("name==version");
+            assert!(!name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()));
+            assert_eq!(wheel.pin.matches("--hash=sha256:").count(), 1, "{name}");
+            let folder = wheel.folder(Path::new("cache"));
+            assert_eq!(folder, Path::new("cache").join(format!("{name}-{version}")));
+            assert!(wheel.path(Path::new("cache")).starts_with(folder));
+        }
+    }
+}
