@@ -1,6 +1,11 @@
 //! What this crate believes the C ABI to be, as data: the proof compiles it against the official
 //! header, and the maintainers' tool compares it with newer ones.
 
+use crate::{
+    buffer, client, device, enums, error, event, executable, extensions as ext, memory, plugin,
+    table, topology, transfer,
+};
+
 /// A struct of the C API.
 #[derive(Clone, Copy, Debug)]
 pub struct Struct {
@@ -10,12 +15,39 @@ pub struct Struct {
     pub header: &'static str,
     /// `sizeof`, with the padding at the end.
     pub size: usize,
+    /// `_Alignof`.
+    pub align: usize,
     /// The official `NAME_STRUCT_SIZE`: where the last field ends, without padding.
     pub struct_size: usize,
     /// The API minor that has it at the latest.
     pub since: u32,
     /// Its fields, in order.
     pub fields: &'static [Field],
+}
+
+impl Struct {
+    /// The fields that an API of the given minor has for sure.
+    pub fn fields_at(&self, minor: u32) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().filter(move |field| field.since <= minor)
+    }
+
+    /// What `struct_size` is for an API of the given minor, if all newer fields are really newer.
+    pub fn struct_size_at(&self, minor: u32) -> usize {
+        let kept = self
+            .fields_at(minor)
+            .map(|field| field.offset + field.size)
+            .last();
+        kept.map_or(0, |end| end.min(self.struct_size))
+    }
+
+    /// What `size` is for an API of the given minor, if all newer fields are really newer.
+    pub fn size_at(&self, minor: u32) -> usize {
+        let kept = self
+            .fields_at(minor)
+            .map(|field| field.offset + field.size)
+            .last();
+        kept.map_or(0, |end| end.next_multiple_of(self.align))
+    }
 }
 
 /// A field of a struct.
@@ -57,10 +89,20 @@ pub struct Constant {
     pub since: u32,
 }
 
-use crate::{
-    buffer, client, device, enums, error, event, executable, extensions as ext, memory, plugin,
-    table, topology, transfer,
-};
+/// A function of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// Its C name, which is also that of its slot.
+    pub name: &'static str,
+    /// The C name of the struct that it takes.
+    pub args: &'static str,
+    /// Whether it returns an error or null; if not, it returns nothing.
+    pub fallible: bool,
+    /// The API minor that has it at the latest.
+    pub since: u32,
+    /// What it does, in a line.
+    pub doc: &'static str,
+}
 
 /// Every struct, the table included.
 pub fn structs() -> impl Iterator<Item = Struct> {
@@ -90,6 +132,11 @@ pub fn enums() -> impl Iterator<Item = Enum> {
         .chain(ext::ENUMS.iter().copied())
         .flatten()
         .copied()
+}
+
+/// Every function of the table, in order.
+pub fn functions() -> impl Iterator<Item = Function> {
+    table::FUNCTIONS.iter().copied()
 }
 
 /// Every type that is only seen behind a pointer.

@@ -86,6 +86,7 @@ macro_rules! structs {
                     name: stringify!($name),
                     header: $header,
                     size: size_of::<$name>(),
+                    align: align_of::<$name>(),
                     struct_size: crate::layout::end(FIELDS, &[$(core::mem::offset_of!($name, $ends))?]),
                     since: $since,
                     fields: FIELDS,
@@ -246,6 +247,7 @@ macro_rules! table {
                     name: "PJRT_Api",
                     header: "pjrt_c_api.h",
                     size: size_of::<PJRT_Api>(),
+                    align: align_of::<PJRT_Api>(),
                     struct_size: crate::layout::end(FIELDS, &[]),
                     since: 54,
                     fields: FIELDS,
@@ -256,6 +258,16 @@ macro_rules! table {
         /// Every slot of the table, in order: name, offset, and the minor that has it at the latest.
         pub const ENTRIES: &[(&str, usize, u32)] = &[
             $((stringify!($name), core::mem::offset_of!(PJRT_Api, $name), $since)),*
+        ];
+
+        pub(crate) const FUNCTIONS: &[crate::layout::Function] = &[
+            $(crate::layout::Function {
+                name: stringify!($name),
+                args: <crate::$args as crate::Args>::NAME,
+                fallible: table!(@fallible $kind),
+                since: $since,
+                doc: concat!($($doc),*),
+            }),*
         ];
 
         /// One constant per slot of the table: what a generic call needs to know about it.
@@ -271,6 +283,8 @@ macro_rules! table {
     };
     (@type fallible $args:ident) => { unsafe extern "C" fn(*mut crate::$args) -> *mut crate::PJRT_Error };
     (@type void $args:ident) => { unsafe extern "C" fn(*mut crate::$args) };
+    (@fallible fallible) => { true };
+    (@fallible void) => { false };
     (@entry fallible $args:ty) => { Entry<$args> };
     (@entry void $args:ty) => { VoidEntry<$args> };
 }
