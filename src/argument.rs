@@ -1,0 +1,175 @@
+//! Arguments: given by value, lent by reference.
+
+use smallvec::SmallVec;
+
+use crate::buffer::Buffer;
+
+/// One argument of a run.
+#[derive(Debug)]
+pub enum Argument<'a> {
+    /// Given: the buffer is gone; a program that donates it reuses its memory.
+    Given(Buffer),
+    /// Lent: the buffer stays the caller's, whatever the program says.
+    Lent(&'a Buffer),
+}
+
+impl Argument<'_> {
+    pub(crate) fn buffer(&self) -> &Buffer {
+        match self {
+            Argument::Given(buffer) => buffer,
+            Argument::Lent(buffer) => buffer,
+        }
+    }
+
+    pub(crate) fn is_lent(&self) -> bool {
+        matches!(self, Argument::Lent(_))
+    }
+}
+
+impl From<Buffer> for Argument<'_> {
+    fn from(buffer: Buffer) -> Self {
+        Argument::Given(buffer)
+    }
+}
+
+impl<'a> From<&'a Buffer> for Argument<'a> {
+    fn from(buffer: &'a Buffer) -> Self {
+        Argument::Lent(buffer)
+    }
+}
+
+/// The flat list of a device's arguments, in the program's order.
+#[derive(Debug, Default)]
+pub struct ArgumentList<'a> {
+    // A run with no more allocates nothing for its arguments.
+    pub(crate) arguments: SmallVec<[Argument<'a>; 16]>,
+}
+
+impl<'a> ArgumentList<'a> {
+    /// An empty list.
+    pub fn new() -> Self {
+        ArgumentList::default()
+    }
+
+    /// Appends one argument.
+    pub fn push(&mut self, argument: impl Into<Argument<'a>>) {
+        self.arguments.push(argument.into());
+    }
+
+    /// How many arguments there are.
+    pub fn len(&self) -> usize {
+        self.arguments.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.arguments.is_empty()
+    }
+}
+
+/// What a program can be run with: a [`Buffer`] by value is given, by reference it is
+/// lent; tuples, arrays, `Vec`s and slices of those are their elements in order.
+///
+/// ```no_run
+/// # fn f(step: &xla::Executable, state: Vec<xla::Buffer>, x: &xla::Buffer, y: &xla::Buffer)
+/// #     -> Result<(), xla::CallError> {
+/// // The whole state is given, both parts of the batch are lent.
+/// let outputs = step.run((state, x, y))?;
+/// # Ok(()) }
+/// ```
+pub trait Arguments<'a> {
+    /// Appends the arguments to a list.
+    fn append_to(self, list: &mut ArgumentList<'a>);
+}
+
+impl<'a> Arguments<'a> for Argument<'a> {
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        list.push(self);
+    }
+}
+
+impl<'a> Arguments<'a> for Buffer {
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        list.push(self);
+    }
+}
+
+impl<'a> Arguments<'a> for &'a Buffer {
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        list.push(self);
+    }
+}
+
+impl<'a> Arguments<'a> for ArgumentList<'a> {
+    fn append_to(mut self, list: &mut ArgumentList<'a>) {
+        list.arguments.append(&mut self.arguments);
+    }
+}
+
+impl<'a, A: Arguments<'a>> Arguments<'a> for Vec<A> {
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        self.into_iter().for_each(|each| each.append_to(list));
+    }
+}
+
+impl<'a, A: Arguments<'a>, const N: usize> Arguments<'a> for [A; N] {
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        self.into_iter().for_each(|each| each.append_to(list));
+    }
+}
+
+impl<'a, A> Arguments<'a> for &'a [A]
+where
+    &'a A: Arguments<'a>,
+{
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        self.iter().for_each(|each| each.append_to(list));
+    }
+}
+
+impl<'a, A> Arguments<'a> for &'a Vec<A>
+where
+    &'a A: Arguments<'a>,
+{
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        self.as_slice().append_to(list);
+    }
+}
+
+impl<'a, A, const N: usize> Arguments<'a> for &'a [A; N]
+where
+    &'a A: Arguments<'a>,
+{
+    fn append_to(self, list: &mut ArgumentList<'a>) {
+        self.as_slice().append_to(list);
+    }
+}
+
+impl<'a> Arguments<'a> for () {
+    fn append_to(self, _: &mut ArgumentList<'a>) {}
+}
+
+macro_rules! tuples {
+    ($($name:ident)+) => {
+        impl<'a, $($name: Arguments<'a>),+> Arguments<'a> for ($($name,)+) {
+            #[allow(non_snake_case)]
+            fn append_to(self, list: &mut ArgumentList<'a>) {
+                let ($($name,)+) = self;
+                $($name.append_to(list);)+
+            }
+        }
+    };
+}
+
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);
+tuples!(A B C D E F G H I);
+tuples!(A B C D E F G H I J);
+tuples!(A B C D E F G H I J K);
+tuples!(A B C D E F G H I J K L);

@@ -1,0 +1,402 @@
+//! Buffers: values in a device's memory.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+
+use pjrt_sys::PJRT_Buffer;
+
+use crate::client::{Client, Session};
+use crate::device::Device;
+use crate::element::{Element, ElementType};
+use crate::error::{Code, Error, Result};
+use crate::event::Event;
+use crate::host_read::HostRead;
+use crate::launch::Launch;
+use crate::memory::{Memory, Place};
+use crate::pjrt::buffer::{self, RawLayout};
+use crate::pjrt::Owned;
+use crate::shape::{Layout, Shape};
+
+/// Values in a device's memory, owned.
+///
+/// A buffer is not `Clone`: there is one handle to its memory, so giving it to a
+/// program that donates is a move. Lend it with `&`; for a second copy there is
+/// [`Buffer::copy_on_device`].
+///
+/// A buffer may be pending (being computed or transferred), and a run can fail after
+/// its call returned: reading reports that failure.
+///
+/// ```no_run
+/// # fn main() -> xla::Result<()> {
+/// let client = xla::Client::cpu()?;
+/// let device = client.device(0)?;
+/// let matrix = xla::Buffer::from_host(&device, &[1f32, 2., 3., 4.], &[2, 2])?;
+/// assert_eq!(matrix.shape().to_string(), "f32[2,2]");
+/// assert_eq!(matrix.to_host::<f32>()?, [1., 2., 3., 4.]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Buffer {
+    raw: Owned<PJRT_Buffer>,
+    shape: Arc<Shape>,
+    device: u32,
+    /// The collective launch that computes it, if one does: its outcome is known
+    /// without asking the plugin.
+    launch: Option<Arc<Launch>>,
+    /// Set once the values are known to be there.
+    good: AtomicBool,
+}
+
+impl Buffer {
+    pub(crate) fn from_raw(
+        raw: Owned<PJRT_Buffer>,
+        shape: Arc<Shape>,
+        device: usize,
+        launch: Option<Arc<Launch>>,
+    ) -> Buffer {
+        Buffer {
+            raw,
+            shape,
+            // A client with 2^32 devices is not a case.
+            device: device as u32,
+            launch,
+            good: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
+        &self.raw
+    }
+
+    pub(crate) fn shared_shape(&self) -> &Arc<Shape> {
+        &self.shape
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        self.raw.session()
+    }
+
+    pub(crate) fn device_index(&self) -> usize {
+        self.device as usize
+    }
+
+    pub(crate) fn launch(&self) -> Option<&Arc<Launch>> {
+        self.launch.as_ref()
+    }
+
+    pub(crate) fn is_known_good(&self) -> bool {
+        self.good.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_good(&self) {
+        self.good.store(true, Ordering::Relaxed);
+    }
+
+    /// Copies row-major values into a new buffer at `place`, which is a `&Device`
+    /// or a `&Memory` (`PJRT_Client_BufferFromHostBuffer`). The values are read
+    /// during the call only. `dims` is empty for a scalar.
+    ///
+    /// # Errors
+    /// The number of values is not what `dims` need; the device is another
+    /// process's; the memory is used up.
+    pub fn from_host<T: Element>(
+        place: impl Into<Place>,
+        values: &[T],
+        dims: &[usize],
+    ) -> Result<Buffer> {
+        let shape = Shape::of::<T>(dims)?;
+        shape.check_elements(T::TYPE, values.len())?;
+        Buffer::upload(place.into(), T::as_bytes(values), shape)
+    }
+
+    /// A buffer with one value and no dimensions.
+    ///
+    /// # Errors
+    /// As [`Buffer::from_host`].
+    pub fn scalar<T: Element>(place: impl Into<Place>, value: T) -> Result<Buffer> {
+        Buffer::from_host(place, &[value], &[])
+    }
+
+    /// Copies bytes into a new buffer: the elements row-major, in the machine's
+    /// byte order, those narrower than a byte in the low bits of one each.
+    ///
+    /// # Errors
+    /// The number of bytes is not [`Shape::byte_size`]; a byte of a `pred` is neither
+    /// 0 nor 1; as [`Buffer::from_host`].
+    pub fn from_bytes(place: impl Into<Place>, bytes: &[u8], shape: &Shape) -> Result<Buffer> {
+        if bytes.len() != shape.byte_size() {
+            return Err(Error::invalid(format!(
+                "{shape} takes {} bytes, but {} were given",
+                shape.byte_size(),
+                bytes.len()
+            )));
+        }
+        match shape.element_type() {
+            ElementType::Token => {
+                return Err(Error::invalid("a token can't be made from host memory"))
+            }
+            ElementType::Pred => {
+                if let Some(index) = bytes.iter().position(|byte| *byte > 1) {
+                    return Err(Error::invalid(format!(
+                        "byte {index} of the pred buffer is {}, which is neither 0 nor 1",
+                        bytes[index]
+                    )));
+                }
+            }
+            _ => {}
+        }
+        Buffer::upload(place.into(), bytes, shape.clone())
+    }
+
+    fn upload(place: Place, bytes: &[u8], shape: Shape) -> Result<Buffer> {
+        let session = place.session();
+        let (at, device) = place.resolve()?;
+        let shape = session.shapes.intern(shape);
+        let raw = buffer::from_host(session, bytes, shape.element_type(), &shape.raw_dims(), at)
+            .map_err(|error| error.context(format!("copying {shape} to {place:?}")))?;
+        Ok(Buffer::from_raw(raw, shape, device, None))
+    }
+
+    /// The element type and dimensions.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The element type.
+    pub fn element_type(&self) -> ElementType {
+        self.shape.element_type()
+    }
+
+    /// The dimensions, the slowest varying first.
+    pub fn dims(&self) -> &[usize] {
+        self.shape.dims()
+    }
+
+    /// The client that holds it.
+    pub fn client(&self) -> Client {
+        Client::from_session(self.session())
+    }
+
+    /// The device that holds it.
+    pub fn device(&self) -> Device {
+        Device::new(self.session(), self.device_index())
+    }
+
+    /// The memory that holds it (`PJRT_Buffer_Memory`).
+    ///
+    /// # Errors
+    /// The plugin doesn't tell.
+    pub fn memory(&self) -> Result<Memory> {
+        match self.raw.memory()? {
+            Some(index) => Ok(Memory::new(self.session(), index)),
+            None => Err(Error::new(
+                Code::NotFound,
+                "the buffer lies in a memory that the client doesn't list",
+            )),
+        }
+    }
+
+    /// The order of the dimensions in the device's memory
+    /// (`PJRT_Buffer_GetMemoryLayout`). Reading gives row-major values whatever it
+    /// is.
+    ///
+    /// # Errors
+    /// The plugin gives a layout that is no order of the dimensions.
+    pub fn layout(&self) -> Result<Layout> {
+        let rank = self.shape.rank();
+        let layout = match self.raw.layout()? {
+            RawLayout::MinorToMajor(order) => Layout::from_minor_to_major(&order, rank),
+            RawLayout::Strides(strides) => {
+                let mut order: Vec<i64> = (0..strides.len() as i64).collect();
+                // Larger strides are more major; of equal ones (sizes of 1) the
+                // later dimension is the more minor, as in row-major order.
+                order.sort_by_key(|dim| (strides[*dim as usize], -*dim));
+                Layout::from_minor_to_major(&order, rank)
+            }
+        };
+        layout.ok_or_else(|| {
+            Error::new(
+                Code::Internal,
+                format!(
+                    "the plugin gives a layout that does not order the dimensions of {}",
+                    self.shape
+                ),
+            )
+        })
+    }
+
+    /// What it takes in the device's memory in bytes, padding included
+    /// (`PJRT_Buffer_OnDeviceSizeInBytes`).
+    ///
+    /// # Errors
+    /// The plugin doesn't tell.
+    pub fn on_device_size(&self) -> Result<usize> {
+        self.raw.on_device_size()
+    }
+
+    /// Whether the values are there (or have failed to come).
+    ///
+    /// # Errors
+    /// The plugin can't tell.
+    pub fn is_ready(&self) -> Result<bool> {
+        self.raw.ready_event()?.is_ready()
+    }
+
+    /// An event that fires when the values are there (`PJRT_Buffer_ReadyEvent`).
+    ///
+    /// # Errors
+    /// The plugin makes no event.
+    pub fn ready(&self) -> Result<Event> {
+        Ok(Event::new(self.raw.ready_event()?))
+    }
+
+    /// Blocks until the values are there.
+    ///
+    /// # Errors
+    /// The run or transfer that was to fill it failed.
+    pub fn wait(&self) -> Result<()> {
+        self.raw.ready_event()?.await_blocking()
+    }
+
+    /// Copies the values to the host, row-major, and waits for them
+    /// (`PJRT_Buffer_ToHostBuffer`).
+    ///
+    /// # Errors
+    /// `T` is not the buffer's element type; the run that was to fill it failed; a
+    /// byte of a `pred` is neither 0 nor 1.
+    pub fn to_host<T: Element>(&self) -> Result<Vec<T>> {
+        self.to_host_async::<T>()?.wait()
+    }
+
+    /// Starts copying the values to the host and returns at once. The values are
+    /// those of now: donating or dropping the buffer afterwards changes nothing.
+    ///
+    /// # Errors
+    /// `T` is not the buffer's element type.
+    pub fn to_host_async<T: Element>(&self) -> Result<HostRead<T>> {
+        self.shape
+            .check_elements(T::TYPE, self.shape.element_count())?;
+        let read = self.raw.read::<T::Stored>(self.shape.element_count())?;
+        Ok(HostRead::new(read, Arc::clone(&self.shape), self.layout()?))
+    }
+
+    /// Copies the values into `values`, row-major, and waits for them.
+    ///
+    /// # Errors
+    /// As [`Buffer::to_host`], and when `values` is not as long as the buffer has
+    /// elements. `values` holds anything then.
+    pub fn read_into<T: Element>(&self, values: &mut [T]) -> Result<()> {
+        self.shape.check_elements(T::TYPE, values.len())?;
+        let layout = self.layout()?;
+        T::read_stored(values, &mut |stored| {
+            self.raw.read_into(stored)?;
+            if !layout.orders_as_row_major(&self.shape) {
+                let ordered = layout.to_row_major(&self.shape, stored);
+                stored.copy_from_slice(&ordered);
+            }
+            Ok(())
+        })
+    }
+
+    /// The only element, of a buffer that has one.
+    ///
+    /// # Errors
+    /// As [`Buffer::to_host`], and when there is not exactly one element.
+    pub fn to_scalar<T: Element>(&self) -> Result<T> {
+        if self.shape.element_count() != 1 {
+            return Err(Error::invalid(format!(
+                "a single element was asked for, but {} has {}",
+                self.shape,
+                self.shape.element_count()
+            )));
+        }
+        let values = self.to_host::<T>()?;
+        Ok(values[0])
+    }
+
+    /// Copies the values to the host as bytes, in the form that
+    /// [`Buffer::from_bytes`] takes, and waits for them.
+    ///
+    /// # Errors
+    /// The run that was to fill it failed; it is a token.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let size = self.element_type().host_size();
+        if size == 0 {
+            return Err(Error::invalid("a token has no bytes to read"));
+        }
+        let layout = self.layout()?;
+        let bytes = self.raw.read::<u8>(self.shape.byte_size())?.finish()?;
+        if layout.orders_as_row_major(&self.shape) {
+            return Ok(bytes);
+        }
+        let elements: Vec<&[u8]> = bytes.chunks_exact(size).collect();
+        Ok(layout.to_row_major(&self.shape, &elements).concat())
+    }
+
+    /// Starts a copy to another device of the client
+    /// (`PJRT_Buffer_CopyToDevice`). To its own device it is
+    /// [`Buffer::copy_on_device`].
+    ///
+    /// # Errors
+    /// The device is another client's or another process's.
+    pub fn copy_to_device(&self, device: &Device) -> Result<Buffer> {
+        if device.index() == self.device_index() && Arc::ptr_eq(device.session(), self.session()) {
+            return self.copy_on_device();
+        }
+        self.copy_to(&Place::from(device))
+    }
+
+    /// Starts a copy to a memory of the client (`PJRT_Buffer_CopyToMemory`).
+    ///
+    /// # Errors
+    /// The memory is another client's.
+    pub fn copy_to_memory(&self, memory: &Memory) -> Result<Buffer> {
+        if self.raw.memory()?.is_some() && self.memory()? == *memory {
+            return self.copy_on_device();
+        }
+        self.copy_to(&Place::from(memory))
+    }
+
+    fn copy_to(&self, place: &Place) -> Result<Buffer> {
+        if !Arc::ptr_eq(place.session(), self.session()) {
+            return Err(Error::invalid(format!(
+                "{place:?} belongs to another client than the buffer {}; copy through the host",
+                self.shape
+            )));
+        }
+        let (at, device) = place.resolve()?;
+        let raw = self
+            .raw
+            .copy_to(at)
+            .map_err(|error| error.context(format!("copying {} to {place:?}", self.shape)))?;
+        Ok(Buffer::from_raw(
+            raw,
+            Arc::clone(&self.shape),
+            device,
+            self.launch.clone(),
+        ))
+    }
+
+    /// A second buffer with the same values on the same device: memory is taken
+    /// and filled, which costs what it costs. Waits for the values.
+    ///
+    /// PJRT has no such copy (a copy to the own device is refused), so the values
+    /// go through the host.
+    ///
+    /// # Errors
+    /// The run that was to fill it failed; the memory is used up.
+    pub fn copy_on_device(&self) -> Result<Buffer> {
+        let place = match self.raw.memory()? {
+            Some(index) => Place::from(&Memory::new(self.session(), index)),
+            None => Place::from(&self.device()),
+        };
+        Buffer::from_bytes(place, &self.to_bytes()?, &self.shape)
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} on {:?})", self.shape, self.device())
+    }
+}

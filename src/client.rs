@@ -1,0 +1,266 @@
+//! Clients: a plugin at work on a set of devices.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::compile_options::CompileOptions;
+use crate::device::Device;
+use crate::error::{Code, Error, Result};
+use crate::executable::Executable;
+use crate::launch::LaunchOrder;
+use crate::memory::Memory;
+use crate::pjrt::client::{DeviceFacts, MemoryFacts, RawClient};
+use crate::plugin::Plugin;
+use crate::program::Program;
+use crate::shape_table::ShapeTable;
+use crate::value::Value;
+use crate::xla_flags;
+
+/// Options for making a client.
+#[derive(Clone, Debug, Default)]
+pub struct ClientOptions {
+    named: Vec<(String, Value)>,
+}
+
+impl ClientOptions {
+    /// The plugin's defaults.
+    pub fn new() -> ClientOptions {
+        ClientOptions::default()
+    }
+
+    /// How many devices a CPU client has; the CPU plugins make 4 when not told.
+    #[must_use]
+    pub fn cpu_device_count(self, count: usize) -> ClientOptions {
+        // More than an i64 counts is refused by the plugin as any absurd number.
+        self.option("cpu_device_count", i64::try_from(count).unwrap_or(i64::MAX))
+    }
+
+    /// Any option that the plugin knows by name, such as `allocator` or
+    /// `memory_fraction` of the GPU plugins. A second value for a name replaces
+    /// the first.
+    #[must_use]
+    pub fn option(mut self, name: impl Into<String>, value: impl Into<Value>) -> ClientOptions {
+        let name = name.into();
+        self.named.retain(|(known, _)| *known != name);
+        self.named.push((name, value.into()));
+        self
+    }
+}
+
+/// A client: devices, their memories, and everything made on them.
+///
+/// Cheap to clone; all clones are one client. Buffers, executables and events hold
+/// it, so it lives as long as the last of them.
+///
+/// ```no_run
+/// # fn main() -> xla::Result<()> {
+/// let client = xla::Plugin::cpu()?.client()?;
+/// for device in client.devices() {
+///     println!("{device:?}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    session: Arc<Session>,
+}
+
+/// What all handles of a client share. The client itself is destroyed with it.
+pub(crate) struct Session {
+    pub(crate) shapes: ShapeTable,
+    pub(crate) order: LaunchOrder,
+    pub(crate) devices: Vec<DeviceFacts>,
+    pub(crate) memories: Vec<MemoryFacts>,
+    addressable: Vec<usize>,
+    platform_name: String,
+    platform_version: String,
+    process_index: i32,
+    plugin: Plugin,
+    pub(crate) raw: RawClient,
+}
+
+impl Client {
+    /// The CPU plugin of [`Plugin::cpu`] with its default options.
+    ///
+    /// # Errors
+    /// As [`Plugin::cpu`] and [`Plugin::client_with`].
+    pub fn cpu() -> Result<Client> {
+        Plugin::cpu()?.client()
+    }
+
+    pub(crate) fn create(plugin: &Plugin, options: &ClientOptions) -> Result<Client> {
+        xla_flags::check(plugin.path())?;
+        check_options(options)?;
+        let raw = RawClient::create(plugin.api(), &options.named)?;
+        let devices = (0..raw.device_count())
+            .map(|index| raw.device_facts(index))
+            .collect::<Result<Vec<_>>>()?;
+        let memories = (0..raw.memory_count())
+            .map(|index| raw.memory_facts(index))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Client {
+            session: Arc::new(Session {
+                shapes: ShapeTable::default(),
+                order: LaunchOrder::default(),
+                devices,
+                memories,
+                addressable: raw.addressable_devices()?,
+                platform_name: raw.platform_name()?,
+                platform_version: raw.platform_version()?,
+                process_index: raw.process_index()?,
+                plugin: plugin.clone(),
+                raw,
+            }),
+        })
+    }
+
+    pub(crate) fn from_session(session: &Arc<Session>) -> Client {
+        Client {
+            session: Arc::clone(session),
+        }
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// The plugin that made the client.
+    pub fn plugin(&self) -> &Plugin {
+        &self.session.plugin
+    }
+
+    /// The platform, such as `cpu`, `cuda`, `tpu` (`PJRT_Client_PlatformName`).
+    pub fn platform_name(&self) -> &str {
+        &self.session.platform_name
+    }
+
+    /// The platform's version, free text (`PJRT_Client_PlatformVersion`).
+    pub fn platform_version(&self) -> &str {
+        &self.session.platform_version
+    }
+
+    /// The index of this process among those that share the devices.
+    pub fn process_index(&self) -> i32 {
+        self.session.process_index
+    }
+
+    /// The devices that this process can use, in the client's order
+    /// (`PJRT_Client_AddressableDevices`).
+    pub fn devices(&self) -> Vec<Device> {
+        let addressable = self.session.addressable.iter();
+        addressable
+            .map(|index| Device::new(&self.session, *index))
+            .collect()
+    }
+
+    /// All devices, those of other processes included (`PJRT_Client_Devices`).
+    pub fn all_devices(&self) -> Vec<Device> {
+        let all = 0..self.session.devices.len();
+        all.map(|index| Device::new(&self.session, index)).collect()
+    }
+
+    /// How many devices this process can use.
+    pub fn device_count(&self) -> usize {
+        self.session.addressable.len()
+    }
+
+    /// The `index`-th of [`Client::devices`].
+    ///
+    /// # Errors
+    /// There are not that many.
+    pub fn device(&self, index: usize) -> Result<Device> {
+        match self.session.addressable.get(index) {
+            Some(known) => Ok(Device::new(&self.session, *known)),
+            None => Err(Error::new(
+                Code::NotFound,
+                format!(
+                    "device {index} was asked for, but the client has {} (0 to {})",
+                    self.device_count(),
+                    self.device_count().saturating_sub(1)
+                ),
+            )),
+        }
+    }
+
+    /// The addressable device with this id.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn device_by_id(&self, id: i32) -> Result<Device> {
+        let devices = self.devices();
+        let ids: Vec<i32> = devices.iter().map(Device::id).collect();
+        devices
+            .into_iter()
+            .find(|device| device.id() == id)
+            .ok_or_else(|| {
+                Error::new(
+                    Code::NotFound,
+                    format!("no device of this process has the id {id}; the ids are {ids:?}"),
+                )
+            })
+    }
+
+    /// The memories that this process can use (`PJRT_Client_AddressableMemories`).
+    pub fn memories(&self) -> Vec<Memory> {
+        let all = 0..self.session.memories.len();
+        all.map(|index| Memory::new(&self.session, index)).collect()
+    }
+
+    /// Compiles a program and loads it on the devices that `options` name
+    /// (`PJRT_Client_Compile`).
+    ///
+    /// # Errors
+    /// The program is not what its format says, or needs more devices than there
+    /// are; an option is refused; the compiler fails. All that would end the
+    /// process inside the plugin is refused before it is asked.
+    pub fn compile(&self, program: &Program, options: &CompileOptions) -> Result<Executable> {
+        Executable::compile(self, program, options)
+    }
+
+    /// Loads an executable that [`Executable::serialize`] gave, on the devices it
+    /// was compiled for. It donates as it did before.
+    ///
+    /// # Errors
+    /// The bytes are not whole, or come from another plugin or version.
+    pub fn deserialize(&self, serialized: &[u8]) -> Result<Executable> {
+        Executable::deserialize(self, serialized)
+    }
+}
+
+/// Two clients are equal when they are one.
+impl PartialEq for Client {
+    fn eq(&self, other: &Client) -> bool {
+        Arc::ptr_eq(&self.session, &other.session)
+    }
+}
+
+impl Eq for Client {}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("platform", &self.platform_name())
+            .field("devices", &self.device_count())
+            .field("plugin", self.plugin())
+            .finish()
+    }
+}
+
+/// Refuses the options with which a plugin ends the process instead of answering.
+fn check_options(options: &ClientOptions) -> Result<()> {
+    for (name, value) in &options.named {
+        if name == "cpu_device_count" {
+            match value.as_int() {
+                Some(count) if count >= 1 => {}
+                _ => {
+                    return Err(Error::invalid(format!(
+                        "client option `cpu_device_count`: wanted an integer of 1 or more, got \
+                         {value:?}"
+                    )))
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,190 @@
+//! Events: something that will have happened on a device.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use pjrt_sys::PJRT_Event;
+
+use crate::error::{Error, Result};
+use crate::pjrt::event::Notice;
+use crate::pjrt::Owned;
+
+/// Something that a device will have done: wait for it, with a timeout or without,
+/// or `.await` it.
+///
+/// An event that has fired may carry the error that kept the work from being done;
+/// every way of waiting gives it. Dropping an event cancels nothing.
+pub struct Event {
+    raw: Owned<PJRT_Event>,
+    waiter: Waiter,
+}
+
+/// The ways of waiting that need the plugin to call back, for one event.
+#[derive(Default)]
+pub(crate) struct Waiter {
+    // Made when somebody first waits with a timeout or as a future.
+    watch: OnceLock<Arc<Watch>>,
+}
+
+/// Where the plugin's callback leaves the outcome.
+#[derive(Default)]
+struct Watch {
+    state: Mutex<State>,
+    fired: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    outcome: Option<Result<()>>,
+    wakers: Vec<Waker>,
+}
+
+impl Event {
+    pub(crate) fn new(raw: Owned<PJRT_Event>) -> Event {
+        Event {
+            raw,
+            waiter: Waiter::default(),
+        }
+    }
+
+    /// Whether it has fired, well or not (`PJRT_Event_IsReady`).
+    ///
+    /// # Errors
+    /// The plugin can't tell.
+    pub fn is_ready(&self) -> Result<bool> {
+        self.raw.is_ready()
+    }
+
+    /// Blocks until it has fired (`PJRT_Event_Await`).
+    ///
+    /// # Errors
+    /// The work failed.
+    pub fn wait(&self) -> Result<()> {
+        self.raw.await_blocking()
+    }
+
+    /// Blocks until it has fired, or for `timeout`: `Ok(true)` when it has fired,
+    /// `Ok(false)` when it is pending still.
+    ///
+    /// # Errors
+    /// The work failed.
+    pub fn wait_timeout(&self, timeout: Duration) -> Result<bool> {
+        self.waiter.wait_timeout(&self.raw, timeout)
+    }
+}
+
+impl Waiter {
+    /// Blocks until `event` has fired or `timeout` is over.
+    pub(crate) fn wait_timeout(
+        &self,
+        event: &Owned<PJRT_Event>,
+        timeout: Duration,
+    ) -> Result<bool> {
+        if event.is_ready()? {
+            return event.outcome().map(|()| true);
+        }
+        let watch = self.watch(event);
+        let deadline = Instant::now().checked_add(timeout);
+        let mut state = watch.state.lock();
+        while state.outcome.is_none() {
+            match deadline {
+                Some(deadline) => {
+                    if watch.fired.wait_until(&mut state, deadline).timed_out() {
+                        break;
+                    }
+                }
+                // Further away than the clock counts.
+                None => watch.fired.wait(&mut state),
+            }
+        }
+        match &state.outcome {
+            Some(outcome) => outcome.clone().map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// The outcome of `event` when it has fired; else has the task woken then.
+    pub(crate) fn poll(
+        &self,
+        event: &Owned<PJRT_Event>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<()>> {
+        match event.is_ready() {
+            Ok(true) => return Poll::Ready(event.outcome()),
+            Ok(false) => {}
+            Err(error) => return Poll::Ready(Err(error)),
+        }
+        let mut state = self.watch(event).state.lock();
+        match &state.outcome {
+            Some(outcome) => Poll::Ready(outcome.clone()),
+            None => {
+                let waker = context.waker();
+                if !state.wakers.iter().any(|known| known.will_wake(waker)) {
+                    state.wakers.push(waker.clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    fn watch(&self, event: &Owned<PJRT_Event>) -> &Arc<Watch> {
+        self.watch.get_or_init(|| {
+            let watch = Arc::new(Watch::default());
+            let told = Arc::clone(&watch);
+            event.on_ready(move |notice| {
+                told.tell(match notice {
+                    Notice::Fired(outcome) => outcome,
+                    Notice::Refused(error) => Err(error),
+                });
+            });
+            watch
+        })
+    }
+}
+
+impl Watch {
+    fn tell(&self, outcome: Result<(), Error>) {
+        let wakers = {
+            let mut state = self.state.lock();
+            state.outcome = Some(outcome);
+            self.fired.notify_all();
+            std::mem::take(&mut state.wakers)
+        };
+        // Outside the lock: a waker is the user's code.
+        for waker in wakers {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Event {
+    type Output = Result<()>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.waiter.poll(&self.raw, context)
+    }
+}
+
+impl Future for &Event {
+    type Output = Result<()>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.waiter.poll(&self.raw, context)
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.is_ready() {
+            Ok(true) => "fired",
+            Ok(false) => "pending",
+            Err(_) => "unknown",
+        };
+        write!(f, "Event({state})")
+    }
+}

@@ -1,0 +1,74 @@
+//! What a run gives.
+
+use std::ops::Deref;
+
+use smallvec::SmallVec;
+
+use crate::buffer::Buffer;
+use crate::error::{Error, Result};
+
+/// The outputs of a run on one device, in the program's order.
+///
+/// A slice of buffers that can be taken apart by value:
+///
+/// ```no_run
+/// # fn f(step: &xla::Executable, w: xla::Buffer, g: &xla::Buffer) -> xla::Result<()> {
+/// let [w, loss] = step.run((w, g))?.into_array()?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug)]
+pub struct Outputs {
+    pub(crate) buffers: SmallVec<[Buffer; 4]>,
+}
+
+impl Outputs {
+    /// Exactly `N` outputs.
+    ///
+    /// # Errors
+    /// The program has another number of them.
+    pub fn into_array<const N: usize>(self) -> Result<[Buffer; N]> {
+        let count = self.buffers.len();
+        if count != N {
+            return Err(Error::invalid(format!(
+                "{N} outputs were asked for, but the program has {count}"
+            )));
+        }
+        match <[Buffer; N]>::try_from(self.buffers.into_vec()) {
+            Ok(array) => Ok(array),
+            Err(_) => Err(Error::invalid(
+                "the outputs changed while they were counted",
+            )),
+        }
+    }
+
+    /// The only output.
+    ///
+    /// # Errors
+    /// The program has another number of them.
+    pub fn into_single(self) -> Result<Buffer> {
+        let [buffer] = self.into_array()?;
+        Ok(buffer)
+    }
+
+    /// All outputs in a `Vec`.
+    pub fn into_vec(self) -> Vec<Buffer> {
+        self.buffers.into_vec()
+    }
+}
+
+impl Deref for Outputs {
+    type Target = [Buffer];
+
+    fn deref(&self) -> &[Buffer] {
+        &self.buffers
+    }
+}
+
+impl IntoIterator for Outputs {
+    type Item = Buffer;
+    type IntoIter = smallvec::IntoIter<[Buffer; 4]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.buffers.into_iter()
+    }
+}

@@ -1,0 +1,112 @@
+//! Events: asking, waiting, and being told.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use pjrt_sys::{
+    entry, Args, PJRT_Error, PJRT_Event, PJRT_Event_Await_Args, PJRT_Event_Error_Args,
+    PJRT_Event_IsReady_Args, PJRT_Event_OnReady_Args,
+};
+
+use super::api::Api;
+use super::owned::Owned;
+use super::reaper;
+use crate::client::Session;
+use crate::error::{Error, Result};
+
+impl Owned<PJRT_Event> {
+    /// Whether the event has fired. A fired event may carry an error: ask
+    /// [`outcome`](Self::outcome) too.
+    pub(crate) fn is_ready(&self) -> Result<bool> {
+        let mut args = PJRT_Event_IsReady_Args::zeroed();
+        args.event = self.raw();
+        // SAFETY: the event is alive.
+        unsafe { self.api().call(entry::PJRT_Event_IsReady, &mut args)? };
+        Ok(args.is_ready)
+    }
+
+    /// What a fired event carries. Only to be asked once it has fired.
+    pub(crate) fn outcome(&self) -> Result<()> {
+        let mut args = PJRT_Event_Error_Args::zeroed();
+        args.event = self.raw();
+        // SAFETY: the event is alive.
+        unsafe { self.api().call(entry::PJRT_Event_Error, &mut args) }
+    }
+
+    /// Blocks until the event fires; its error, if it carries one.
+    pub(crate) fn await_blocking(&self) -> Result<()> {
+        let mut args = PJRT_Event_Await_Args::zeroed();
+        args.event = self.raw();
+        // SAFETY: the event is alive.
+        unsafe { self.api().call(entry::PJRT_Event_Await, &mut args)? };
+        self.outcome()
+    }
+
+    /// Has `notice` run with the event's outcome after it fires, on the reaper's
+    /// thread: never inside the plugin's call or callback, where destroying a
+    /// client deadlocks. Dropping the event does not cancel it.
+    pub(crate) fn on_ready(&self, notice: impl FnOnce(Notice) + Send + 'static) {
+        let pending = Box::new(Pending {
+            api: self.api(),
+            session: Arc::clone(self.session()),
+            notice: Box::new(notice),
+        });
+        let mut args = PJRT_Event_OnReady_Args::zeroed();
+        args.event = self.raw();
+        args.callback = Some(fired);
+        args.user_arg = Box::into_raw(pending).cast();
+        // SAFETY: the event is alive. The box is given to the callback, which takes
+        // it back once; it does not run when the call fails.
+        let status = unsafe { self.api().call(entry::PJRT_Event_OnReady, &mut args) };
+        if let Err(error) = status {
+            // SAFETY: the plugin refused, so nobody else has the box.
+            let pending = unsafe { Box::from_raw(args.user_arg.cast::<Pending>()) };
+            pending.hand_over(Notice::Refused(error));
+        }
+    }
+}
+
+/// What is told about an event.
+pub(crate) enum Notice {
+    /// It fired, with this outcome.
+    Fired(Result<()>),
+    /// The plugin would not promise to call back: the event may be pending still.
+    Refused(Error),
+}
+
+struct Pending {
+    api: Api,
+    session: Arc<Session>,
+    notice: Box<dyn FnOnce(Notice) + Send>,
+}
+
+impl Pending {
+    fn hand_over(self: Box<Self>, outcome: Notice) {
+        let Pending {
+            session, notice, ..
+        } = *self;
+        reaper::run(Box::new(move || {
+            notice(outcome);
+            // May be the client's last holder: it is destroyed here, on the
+            // reaper, not in the plugin's callback.
+            drop(session);
+        }));
+    }
+}
+
+/// The callback: takes the error, hands the rest over, runs nothing of the user's.
+unsafe extern "C" fn fired(error: *mut PJRT_Error, user_arg: *mut c_void) {
+    // SAFETY: `user_arg` is the box that `on_ready` gave away, and the plugin
+    // calls back once.
+    let pending = unsafe { Box::from_raw(user_arg.cast::<Pending>()) };
+    let outcome = if error.is_null() {
+        Ok(())
+    } else {
+        // SAFETY: the callback owns its error.
+        Err(unsafe { pending.api.take_error("PJRT_Event_OnReady", error) })
+    };
+    pending.hand_over(Notice::Fired(outcome));
+}
+
+/// The event that tells when a device is done with a launch.
+pub(crate) type DoneEvent = Owned<PJRT_Event>;

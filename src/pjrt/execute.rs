@@ -1,0 +1,108 @@
+//! The launch.
+
+use std::ptr;
+
+use pjrt_sys::{
+    entry, Args, PJRT_Buffer, PJRT_Event, PJRT_ExecuteOptions, PJRT_LoadedExecutable,
+    PJRT_LoadedExecutable_Execute_Args,
+};
+use smallvec::{smallvec, SmallVec};
+
+use super::client::nothing_from;
+use super::owned::Owned;
+use crate::error::Result;
+
+/// Arguments, outputs and devices up to which a launch allocates nothing.
+const INLINE: usize = 16;
+const INLINE_DEVICES: usize = 8;
+
+/// What to launch. Lists are device by device, in the executable's logical order.
+pub(crate) struct Launch<'a> {
+    pub(crate) executable: &'a Owned<PJRT_LoadedExecutable>,
+    pub(crate) devices: usize,
+    /// Outputs on each device, as the executable states.
+    pub(crate) outputs: usize,
+    /// The arguments that XLA may not consume, by their index in a device's list.
+    pub(crate) lent: &'a [i64],
+    /// Whether an event is wanted that tells when each device is done.
+    pub(crate) completion: bool,
+}
+
+/// What a launch gave: `outputs` buffers a device, one device after another.
+pub(crate) struct Launched {
+    pub(crate) outputs: SmallVec<[Owned<PJRT_Buffer>; INLINE]>,
+    pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
+}
+
+impl Launch<'_> {
+    /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`).
+    ///
+    /// `arguments` gives every device's list, one after another, each as long as
+    /// the program has parameters. The caller has checked all that the plugin
+    /// doesn't (FACTS 5, 7), and keeps or drops the arguments after the call as it
+    /// likes: the runtime orders device memory itself (FACTS 10a).
+    pub(crate) fn start<'b>(
+        &self,
+        arguments: impl Iterator<Item = &'b Owned<PJRT_Buffer>>,
+    ) -> Result<Launched> {
+        let session = self.executable.session();
+        let arguments: SmallVec<[*mut PJRT_Buffer; INLINE]> = arguments.map(Owned::raw).collect();
+        let per_device = arguments.len() / self.devices;
+        assert_eq!(
+            per_device * self.devices,
+            arguments.len(),
+            "uneven argument lists"
+        );
+        let argument_lists: SmallVec<[*const *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
+            .map(|device| arguments[device * per_device..].as_ptr())
+            .collect();
+        let mut outputs: SmallVec<[*mut PJRT_Buffer; INLINE]> =
+            smallvec![ptr::null_mut(); self.devices * self.outputs];
+        let output_start = outputs.as_mut_ptr();
+        let output_lists: SmallVec<[*mut *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
+            // `wrapping_add` stays inside the list, or one past it without outputs.
+            .map(|device| output_start.wrapping_add(device * self.outputs))
+            .collect();
+        let mut events: SmallVec<[*mut PJRT_Event; INLINE_DEVICES]> =
+            smallvec![ptr::null_mut(); if self.completion { self.devices } else { 0 }];
+
+        let mut options = PJRT_ExecuteOptions::zeroed();
+        options.non_donatable_input_indices = self.lent.as_ptr();
+        options.num_non_donatable_input_indices = self.lent.len();
+        let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
+        args.executable = self.executable.raw();
+        args.options = &mut options;
+        args.argument_lists = argument_lists.as_ptr();
+        args.num_devices = self.devices;
+        args.num_args = per_device;
+        args.output_lists = output_lists.as_ptr();
+        if self.completion {
+            args.device_complete_events = events.as_mut_ptr();
+        }
+        // SAFETY: all lists outlive the call; argument buffers are alive, borrowed
+        // by the iterator's caller; output lists have the room that the executable
+        // states, zeroed. Whatever was handed out is owned before the status
+        // counts (FACTS 22).
+        unsafe {
+            let status = session
+                .raw
+                .api()
+                .call(entry::PJRT_LoadedExecutable_Execute, &mut args);
+            let launched = Launched {
+                outputs: outputs
+                    .iter()
+                    .filter_map(|raw| Owned::adopt(session, *raw))
+                    .collect(),
+                done: events
+                    .iter()
+                    .filter_map(|raw| Owned::adopt(session, *raw))
+                    .collect(),
+            };
+            status?;
+            if launched.outputs.len() != outputs.len() || launched.done.len() != events.len() {
+                return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
+            }
+            Ok(launched)
+        }
+    }
+}

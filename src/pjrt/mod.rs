@@ -1,0 +1,29 @@
+//! The fence: the only part of the library with `unsafe`.
+//!
+//! One Rust function per table entry in use: slices in, plain values or owned
+//! handles out. No policy lives here; what is allowed is decided by the callers
+//! in the rest of `src`, which never see a pointer. Two rules make it sound:
+//! every object holds the client that made it ([`owned`]), and whatever a call
+//! hands out is owned before its status is looked at ([`api`]).
+//!
+//! Of the safe layer the fence knows the error type, plain values and the
+//! `Session` that owns the client.
+#![allow(unsafe_code)]
+
+pub(crate) mod api;
+pub(crate) mod buffer;
+pub(crate) mod client;
+mod completion;
+mod element_type;
+pub(crate) mod event;
+pub(crate) mod executable;
+pub(crate) mod execute;
+pub(crate) mod host;
+pub(crate) mod library;
+mod named_value;
+pub(crate) mod owned;
+mod parts;
+mod reaper;
+
+pub(crate) use api::Api;
+pub(crate) use owned::Owned;

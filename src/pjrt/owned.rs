@@ -1,0 +1,120 @@
+//! Ownership of PJRT objects: the crate's only `Drop` for them.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use pjrt_sys::{
+    entry, Args, PJRT_Buffer, PJRT_Buffer_Destroy_Args, PJRT_Event, PJRT_Event_Destroy_Args,
+    PJRT_Executable, PJRT_Executable_Destroy_Args, PJRT_LoadedExecutable,
+    PJRT_LoadedExecutable_Destroy_Args,
+};
+
+use super::api::Api;
+use crate::client::Session;
+
+/// A PJRT object that a client made and that must be destroyed exactly once.
+///
+/// It holds the client: destroying the client first makes every later use of the
+/// object, its destruction too, undefined (a segfault in practice).
+pub(crate) struct Owned<T: Object> {
+    raw: NonNull<T>,
+    session: Arc<Session>,
+}
+
+/// A kind of object with an entry that destroys it.
+pub(crate) trait Object: Sized {
+    /// Calls the entry that destroys the object.
+    ///
+    /// # Safety
+    /// `raw` is alive and is not used after the call.
+    unsafe fn destroy(api: Api, raw: *mut Self);
+}
+
+impl<T: Object> Owned<T> {
+    /// Takes ownership of what a call handed out; `None` when that is null.
+    ///
+    /// # Safety
+    /// A non-null `raw` was made by the client of `session`, is alive, and nobody
+    /// else destroys it.
+    pub(super) unsafe fn adopt(session: &Arc<Session>, raw: *mut T) -> Option<Owned<T>> {
+        Some(Owned {
+            raw: NonNull::new(raw)?,
+            session: Arc::clone(session),
+        })
+    }
+
+    /// Gives up ownership: whoever takes the pointer destroys the object, while the
+    /// client is alive.
+    pub(super) fn into_raw(self) -> NonNull<T> {
+        let this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: `this` is never touched again, so the session is moved out once.
+        drop(unsafe { std::ptr::read(&this.session) });
+        this.raw
+    }
+
+    pub(super) fn raw(&self) -> *mut T {
+        self.raw.as_ptr()
+    }
+
+    pub(super) fn api(&self) -> Api {
+        self.session.raw.api()
+    }
+
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+}
+
+impl<T: Object> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: `adopt` made this the only owner, and this is the last use. The
+        // client is alive: `session` goes after this body.
+        unsafe { T::destroy(self.api(), self.raw.as_ptr()) }
+    }
+}
+
+// SAFETY: PJRT objects aren't tied to a thread: the header asks for a thread-safe
+// implementation, and XLA's PjRtBuffer, PjRtLoadedExecutable and futures are.
+unsafe impl<T: Object> Send for Owned<T> {}
+// SAFETY: as above; what changes an object (`PJRT_Buffer_Delete`, Execute's
+// donation) is ordered inside it by XLA's own locks.
+unsafe impl<T: Object> Sync for Owned<T> {}
+
+macro_rules! object {
+    ($object:ident, $field:ident, $entry:ident, $args:ident) => {
+        impl Object for $object {
+            unsafe fn destroy(api: Api, raw: *mut Self) {
+                let mut args = $args::zeroed();
+                args.$field = raw;
+                // SAFETY: the caller's promise. A failure to destroy leaves
+                // nothing to do: the handle is gone either way.
+                let _ = unsafe { api.call(entry::$entry, &mut args) };
+            }
+        }
+    };
+}
+
+object!(
+    PJRT_Buffer,
+    buffer,
+    PJRT_Buffer_Destroy,
+    PJRT_Buffer_Destroy_Args
+);
+object!(
+    PJRT_Event,
+    event,
+    PJRT_Event_Destroy,
+    PJRT_Event_Destroy_Args
+);
+object!(
+    PJRT_Executable,
+    executable,
+    PJRT_Executable_Destroy,
+    PJRT_Executable_Destroy_Args
+);
+object!(
+    PJRT_LoadedExecutable,
+    executable,
+    PJRT_LoadedExecutable_Destroy,
+    PJRT_LoadedExecutable_Destroy_Args
+);

@@ -1,0 +1,185 @@
+//! Plugins: found, loaded, described.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::client::{Client, ClientOptions};
+use crate::error::{Code, Error, Result};
+use crate::pjrt::{library, Api};
+use crate::search::{self, Recipe};
+use crate::value::Value;
+
+/// A loaded PJRT plugin. Cheap to clone.
+///
+/// A library is loaded and initialised once a process and path, and never
+/// unloaded.
+#[derive(Clone)]
+pub struct Plugin {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    api: Api,
+    path: Option<PathBuf>,
+    attributes: Vec<(String, Value)>,
+}
+
+/// A StableHLO version, such as 1.13.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StableHloVersion {
+    /// Changes when artifacts become unreadable.
+    pub major: u32,
+    /// Changes when operations are added.
+    pub minor: u32,
+    /// Changes otherwise.
+    pub patch: u32,
+}
+
+impl fmt::Display for StableHloVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+impl Plugin {
+    /// Loads the plugin at `path` (`GetPjrtApi`, `PJRT_Plugin_Initialize`).
+    ///
+    /// Loading runs the library's code: name only files that you trust.
+    ///
+    /// # Errors
+    /// There is no such file; it is not a (whole) library for this machine; it
+    /// exports no `GetPjrtApi`; it returns no table; its API is not 0.57 or later.
+    pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
+        let (path, api) = library::load(path.as_ref())?;
+        Plugin::from_api(api, Some(path))
+    }
+
+    /// The CPU plugin, found by the search order below.
+    ///
+    /// First found wins: the variable `XLA_PJRT_CPU_PLUGIN`, then JAX's
+    /// `PJRT_NAMES_AND_LIBRARY_PATHS`, the plugin that the feature `fetch-cpu`
+    /// fetched, the cache folder, and the site-packages of the active Python.
+    ///
+    /// # Errors
+    /// None is found: the message lists every place tried and the command that
+    /// helps; or what is found can't be loaded, as [`Plugin::load`].
+    pub fn cpu() -> Result<Plugin> {
+        Plugin::find(&search::CPU)
+    }
+
+    /// The CUDA plugin (`jax-cuda12-pjrt` or `jax-cuda13-pjrt`), found like
+    /// [`Plugin::cpu`]; its variable is `XLA_PJRT_CUDA_PLUGIN`.
+    ///
+    /// # Errors
+    /// As [`Plugin::cpu`].
+    pub fn cuda() -> Result<Plugin> {
+        Plugin::find(&search::CUDA)
+    }
+
+    /// The TPU plugin (`libtpu`), found like [`Plugin::cpu`]; its variables are
+    /// `XLA_PJRT_TPU_PLUGIN` and `TPU_LIBRARY_PATH`.
+    ///
+    /// # Errors
+    /// As [`Plugin::cpu`].
+    pub fn tpu() -> Result<Plugin> {
+        Plugin::find(&search::TPU)
+    }
+
+    /// The ROCm plugin (`jax-rocm7-pjrt`), found like [`Plugin::cpu`]; its
+    /// variable is `XLA_PJRT_ROCM_PLUGIN`.
+    ///
+    /// # Errors
+    /// As [`Plugin::cpu`].
+    pub fn rocm() -> Result<Plugin> {
+        Plugin::find(&search::ROCM)
+    }
+
+    fn find(recipe: &Recipe) -> Result<Plugin> {
+        let found =
+            search::find(recipe).map_err(|error| Error::new(Code::NotFound, error.to_string()))?;
+        Plugin::load(&found.path)
+            .map_err(|error| error.context(format!("plugin from {}", found.origin)))
+    }
+
+    fn from_api(api: Api, path: Option<PathBuf>) -> Result<Plugin> {
+        let attributes = match library::attributes(api) {
+            Err(error) if error.code() == Code::Unimplemented => Vec::new(),
+            other => other?,
+        };
+        Ok(Plugin {
+            inner: Arc::new(Inner {
+                api,
+                path,
+                attributes,
+            }),
+        })
+    }
+
+    /// Makes a client with default options.
+    ///
+    /// # Errors
+    /// As [`Plugin::client_with`].
+    pub fn client(&self) -> Result<Client> {
+        self.client_with(&ClientOptions::new())
+    }
+
+    /// Makes a client (`PJRT_Client_Create`).
+    ///
+    /// # Errors
+    /// The plugin refuses an option or finds no device; `XLA_FLAGS` names a flag
+    /// that this plugin doesn't know (the plugin would end the process).
+    pub fn client_with(&self, options: &ClientOptions) -> Result<Client> {
+        Client::create(self, options)
+    }
+
+    /// The file that was loaded, by its canonical path.
+    pub fn path(&self) -> Option<&Path> {
+        self.inner.path.as_deref()
+    }
+
+    /// The version of the PJRT C API that the plugin implements, as (major, minor).
+    pub fn api_version(&self) -> (i32, i32) {
+        self.inner.api.version()
+    }
+
+    /// What the plugin says of itself (`PJRT_Plugin_Attributes`).
+    pub fn attributes(&self) -> &[(String, Value)] {
+        &self.inner.attributes
+    }
+
+    /// The StableHLO versions that the plugin reads as portable artifacts, from
+    /// the oldest to its own; `None` where it doesn't say.
+    pub fn stablehlo_versions(&self) -> Option<(StableHloVersion, StableHloVersion)> {
+        Some((
+            self.version_attribute("stablehlo_minimum_version")?,
+            self.version_attribute("stablehlo_current_version")?,
+        ))
+    }
+
+    fn version_attribute(&self, name: &str) -> Option<StableHloVersion> {
+        let (_, value) = self.inner.attributes.iter().find(|(key, _)| key == name)?;
+        match *value.as_ints()? {
+            [major, minor, patch] => Some(StableHloVersion {
+                major: u32::try_from(major).ok()?,
+                minor: u32::try_from(minor).ok()?,
+                patch: u32::try_from(patch).ok()?,
+            }),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn api(&self) -> Api {
+        self.inner.api
+    }
+}
+
+impl fmt::Debug for Plugin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.api_version();
+        f.debug_struct("Plugin")
+            .field("api", &format_args!("{major}.{minor}"))
+            .field("path", &self.inner.path)
+            .finish()
+    }
+}

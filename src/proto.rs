@@ -1,0 +1,183 @@
+//! The protobuf messages that compilers take and give, as far as they are used:
+//! fields that aren't listed are skipped when read. Numbers are those of XLA's
+//! `compile_options.proto`, `hlo.proto` and `xla_data.proto`.
+//!
+//! `prost` derives the wire format from these structs; no protoc is needed.
+
+use std::collections::HashMap;
+
+use prost::{Message, Oneof};
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct CompileOptionsProto {
+    #[prost(message, optional, tag = "3")]
+    pub executable_build_options: Option<ExecutableBuildOptionsProto>,
+    #[prost(map = "string, message", tag = "7")]
+    pub env_option_overrides: HashMap<String, OptionOverrideProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OptionOverrideProto {
+    #[prost(oneof = "OptionOverride", tags = "1, 2, 3, 4")]
+    pub value: Option<OptionOverride>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum OptionOverride {
+    #[prost(string, tag = "1")]
+    String(String),
+    #[prost(bool, tag = "2")]
+    Bool(bool),
+    #[prost(int64, tag = "3")]
+    Int(i64),
+    #[prost(double, tag = "4")]
+    Double(f64),
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ExecutableBuildOptionsProto {
+    #[prost(int64, tag = "1")]
+    pub device_ordinal: i64,
+    #[prost(int64, tag = "4")]
+    pub num_replicas: i64,
+    #[prost(int64, tag = "5")]
+    pub num_partitions: i64,
+    #[prost(bool, tag = "6")]
+    pub use_spmd_partitioning: bool,
+    #[prost(message, optional, tag = "9")]
+    pub device_assignment: Option<DeviceAssignmentProto>,
+    #[prost(bool, tag = "19")]
+    pub use_shardy_partitioner: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct DeviceAssignmentProto {
+    #[prost(int32, tag = "1")]
+    pub replica_count: i32,
+    #[prost(int32, tag = "2")]
+    pub computation_count: i32,
+    #[prost(message, repeated, tag = "3")]
+    pub computation_devices: Vec<ComputationDevice>,
+}
+
+/// The devices of one partition, a global id for each replica.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ComputationDevice {
+    #[prost(int64, repeated, tag = "1")]
+    pub replica_device_ids: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloModuleProtoWithConfig {
+    #[prost(message, optional, tag = "1")]
+    pub hlo_module: Option<HloModuleProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloModuleProto {
+    #[prost(string, tag = "1")]
+    pub name: String,
+    #[prost(message, repeated, tag = "3")]
+    pub computations: Vec<HloComputationProto>,
+    #[prost(message, optional, tag = "4")]
+    pub host_program_shape: Option<ProgramShapeProto>,
+    #[prost(int64, tag = "6")]
+    pub entry_computation_id: i64,
+    #[prost(message, optional, tag = "7")]
+    pub schedule: Option<HloScheduleProto>,
+    #[prost(message, optional, tag = "8")]
+    pub input_output_alias: Option<HloInputOutputAliasProto>,
+    #[prost(message, optional, tag = "18")]
+    pub buffer_donor: Option<HloBufferDonorProto>,
+}
+
+/// Only whether it is there matters.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloScheduleProto {}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloInputOutputAliasProto {
+    #[prost(message, repeated, tag = "1")]
+    pub entries: Vec<AliasEntryProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AliasEntryProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub output_shape_index: Vec<i64>,
+    #[prost(int64, tag = "2")]
+    pub parameter_number: i64,
+    #[prost(int64, repeated, tag = "3")]
+    pub parameter_shape_index: Vec<i64>,
+    /// 1: may alias, 2: must alias.
+    #[prost(int32, tag = "4")]
+    pub kind: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloBufferDonorProto {
+    #[prost(message, repeated, tag = "1")]
+    pub entries: Vec<BufferDonorEntryProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct BufferDonorEntryProto {
+    #[prost(int64, tag = "1")]
+    pub parameter_number: i64,
+    #[prost(int64, repeated, tag = "2")]
+    pub parameter_shape_index: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ProgramShapeProto {
+    #[prost(message, repeated, tag = "1")]
+    pub parameters: Vec<ShapeProto>,
+    #[prost(message, optional, tag = "2")]
+    pub result: Option<ShapeProto>,
+    #[prost(string, repeated, tag = "3")]
+    pub parameter_names: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ShapeProto {
+    #[prost(int32, tag = "2")]
+    pub element_type: i32,
+    #[prost(int64, repeated, tag = "3")]
+    pub dimensions: Vec<i64>,
+    #[prost(message, repeated, tag = "4")]
+    pub tuple_shapes: Vec<ShapeProto>,
+    #[prost(message, optional, tag = "5")]
+    pub layout: Option<LayoutProto>,
+    #[prost(bool, repeated, tag = "6")]
+    pub is_dynamic_dimension: Vec<bool>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LayoutProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub minor_to_major: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloComputationProto {
+    #[prost(message, repeated, tag = "2")]
+    pub instructions: Vec<HloInstructionProto>,
+    #[prost(int64, tag = "5")]
+    pub id: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct HloInstructionProto {
+    #[prost(string, tag = "2")]
+    pub opcode: String,
+    #[prost(message, optional, tag = "7")]
+    pub metadata: Option<OpMetadata>,
+    #[prost(int64, tag = "9")]
+    pub parameter_number: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OpMetadata {
+    #[prost(string, tag = "2")]
+    pub op_name: String,
+}

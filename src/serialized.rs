@@ -1,0 +1,108 @@
+//! The envelope of a serialised executable.
+//!
+//! What a plugin serialises is machine code, and loading damaged or foreign bytes is
+//! undefined. So they are kept with what made them and a checksum, and both are
+//! checked before the plugin sees them. This guards against accidents, not against
+//! malice: load only files that you trust, as with any program.
+
+use crate::client::Client;
+use crate::error::{Code, Error, Result};
+
+const MAGIC: &[u8; 8] = b"xlapjrt\x01";
+
+/// Puts a plugin's bytes into an envelope: magic, checksum of all that follows, the
+/// maker's length and text, the payload.
+pub(crate) fn wrap(payload: &[u8], client: &Client) -> Vec<u8> {
+    let maker = maker(client);
+    let mut body = Vec::with_capacity(payload.len() + maker.len() + 4);
+    body.extend_from_slice(&(maker.len() as u32).to_le_bytes());
+    body.extend_from_slice(maker.as_bytes());
+    body.extend_from_slice(payload);
+    let mut whole = Vec::with_capacity(body.len() + 16);
+    whole.extend_from_slice(MAGIC);
+    whole.extend_from_slice(&checksum(&body).to_le_bytes());
+    whole.append(&mut body);
+    whole
+}
+
+/// The payload of an envelope that `client`'s plugin made.
+pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<&'a [u8]> {
+    let damaged = |what: &str| {
+        Error::new(
+            Code::DataLoss,
+            format!(
+                "these {} bytes are no whole serialised executable: {what}",
+                bytes.len()
+            ),
+        )
+    };
+    let rest = bytes
+        .strip_prefix(MAGIC)
+        .ok_or_else(|| damaged("they don't begin as `Executable::serialize` writes"))?;
+    let (sum, body) = rest
+        .split_first_chunk::<8>()
+        .ok_or_else(|| damaged("they end early"))?;
+    if checksum(body) != u64::from_le_bytes(*sum) {
+        return Err(damaged("their checksum doesn't fit"));
+    }
+    let (length, rest) = body
+        .split_first_chunk::<4>()
+        .ok_or_else(|| damaged("they end early"))?;
+    let length = u32::from_le_bytes(*length) as usize;
+    let (made_by, payload) = rest
+        .split_at_checked(length)
+        .ok_or_else(|| damaged("they end early"))?;
+    let made_by = String::from_utf8_lossy(made_by);
+    let here = maker(client);
+    if made_by != here {
+        return Err(Error::new(
+            Code::FailedPrecondition,
+            format!(
+                "the serialised executable was made by {made_by}, but this is {here}; compile the \
+                 program anew"
+            ),
+        ));
+    }
+    Ok(payload)
+}
+
+/// What must be the same where an executable is loaded again.
+fn maker(client: &Client) -> String {
+    let (major, minor) = client.plugin().api_version();
+    format!(
+        "{} {} (PJRT API {major}.{minor})",
+        client.platform_name(),
+        client.platform_version()
+    )
+}
+
+/// FNV-1a over eight bytes at a time: finds accidents, quickly.
+fn checksum(bytes: &[u8]) -> u64 {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let mut sum = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0u8; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(PRIME);
+        sum ^= sum >> 29;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::checksum;
+
+    #[test]
+    fn checksums_see_single_bits_and_lengths() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let sum = checksum(&bytes);
+        for bit in 0..800 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(checksum(&damaged), sum, "bit {bit}");
+        }
+        assert_ne!(checksum(&bytes[..99]), sum);
+        assert_ne!(checksum(&[0; 8]), checksum(&[0; 9]));
+    }
+}

@@ -1,0 +1,408 @@
+//! What a compiled program takes, gives and donates.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::element::ElementType;
+use crate::error::{Code, Error, Result};
+use crate::proto::{HloModuleProto, ShapeProto};
+use crate::shape::{Layout, Shape};
+use crate::shape_table::ShapeTable;
+
+/// What a program takes and gives on each of its devices, read from the program as
+/// compiled (`PJRT_Executable_OptimizedProgram`): shapes are those of one device.
+///
+/// It displays as a table, one line an input and output.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    name: String,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    replicas: usize,
+    partitions: usize,
+    has_collectives: bool,
+}
+
+/// An input of a program.
+#[derive(Clone, Debug)]
+pub struct Input {
+    name: Option<String>,
+    shape: Arc<Shape>,
+    layout: Layout,
+    donation: Donation,
+}
+
+/// An output of a program.
+#[derive(Clone, Debug)]
+pub struct Output {
+    shape: Arc<Shape>,
+    layout: Layout,
+}
+
+/// What becomes of an input that is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Donation {
+    /// Its memory becomes that of an output.
+    Into {
+        /// The output's index.
+        output: usize,
+        /// Whether the program can't run without (a must-alias of HLO): such an input
+        /// can't be lent.
+        required: bool,
+    },
+    /// The program offers it for donation, but the compiler found no output for it.
+    /// Given, its memory is released after the run.
+    Unused,
+    /// The program doesn't donate it. Given, its memory is released after the run.
+    None,
+}
+
+impl Input {
+    /// The name that the program gives it, such as `state['params']['w1']`.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The element type and dimensions.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The order of its dimensions in the device's memory.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// What becomes of it when it is given.
+    pub fn donation(&self) -> Donation {
+        self.donation
+    }
+
+    pub(crate) fn shared_shape(&self) -> &Arc<Shape> {
+        &self.shape
+    }
+}
+
+impl Output {
+    /// The element type and dimensions.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The order of its dimensions in the device's memory.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn shared_shape(&self) -> &Arc<Shape> {
+        &self.shape
+    }
+}
+
+impl Signature {
+    /// Reads a compiled module.
+    pub(crate) fn of_module(
+        module: &HloModuleProto,
+        replicas: usize,
+        partitions: usize,
+        shapes: &ShapeTable,
+    ) -> Result<Signature> {
+        let program_shape = module
+            .host_program_shape
+            .as_ref()
+            .ok_or_else(|| unreadable("it states no program shape"))?;
+        let parameters = program_shape.parameters.iter().enumerate();
+        let parameters: Vec<Leaf> = parameters
+            .flat_map(|(number, shape)| leaves(number as i64, shape))
+            .collect();
+        let results = match &program_shape.result {
+            Some(result) => leaves(0, result),
+            None => Vec::new(),
+        };
+        let mut inputs = parameters
+            .iter()
+            .map(|leaf| {
+                let (shape, layout) = leaf.read()?;
+                Ok(Input {
+                    name: None,
+                    shape: shapes.intern(shape),
+                    layout,
+                    donation: Donation::None,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let outputs = results
+            .iter()
+            .map(|leaf| {
+                let (shape, layout) = leaf.read()?;
+                Ok(Output {
+                    shape: shapes.intern(shape),
+                    layout,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        read_names(module, &mut inputs);
+        read_donations(module, &parameters, &results, &mut inputs)?;
+        Ok(Signature {
+            name: module.name.clone(),
+            inputs,
+            outputs,
+            replicas,
+            partitions,
+            has_collectives: has_collectives(module),
+        })
+    }
+
+    /// The module's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The inputs, in the order in which arguments are passed.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The outputs, in the order in which a run gives them.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// How many replicas run.
+    pub fn replicas(&self) -> usize {
+        self.replicas
+    }
+
+    /// How many partitions each replica has.
+    pub fn partitions(&self) -> usize {
+        self.partitions
+    }
+
+    /// Whether its devices speak to each other: all of them must run it then, and in
+    /// the same order.
+    pub fn has_collectives(&self) -> bool {
+        self.has_collectives
+    }
+
+    /// The bytes that a run takes over from its inputs on each device, when all inputs
+    /// that the program donates are given.
+    pub fn donated_bytes(&self) -> usize {
+        self.inputs
+            .iter()
+            .filter(|input| matches!(input.donation, Donation::Into { .. }))
+            .map(|input| input.shape.byte_size())
+            .sum()
+    }
+
+    /// How an input is called in messages.
+    pub(crate) fn describe_input(&self, index: usize) -> String {
+        match self.inputs.get(index).and_then(Input::name) {
+            Some(name) => format!("argument {index} (`{name}`)"),
+            None => format!("argument {index}"),
+        }
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Signature {
+            name,
+            replicas,
+            partitions,
+            ..
+        } = self;
+        writeln!(f, "{name} ({replicas} replicas x {partitions} partitions)")?;
+        for (index, input) in self.inputs.iter().enumerate() {
+            write!(f, "  input  {index:>3}  {}{}", input.shape, input.layout)?;
+            match input.donation {
+                Donation::Into {
+                    output,
+                    required: false,
+                } => {
+                    write!(f, "  donated into output {output}")?;
+                }
+                Donation::Into {
+                    output,
+                    required: true,
+                } => {
+                    write!(f, "  must be donated into output {output}")?;
+                }
+                Donation::Unused => write!(f, "  offered for donation, no output fits")?,
+                Donation::None => {}
+            }
+            match &input.name {
+                Some(name) => writeln!(f, "  {name}")?,
+                None => writeln!(f)?,
+            }
+        }
+        for (index, output) in self.outputs.iter().enumerate() {
+            writeln!(f, "  output {index:>3}  {}{}", output.shape, output.layout)?;
+        }
+        Ok(())
+    }
+}
+
+/// A leaf of a parameter's or result's shape: PJRT passes leaves, HLO has tuples.
+struct Leaf<'a> {
+    parameter: i64,
+    index: Vec<i64>,
+    shape: &'a ShapeProto,
+}
+
+/// `PrimitiveType` of a tuple.
+const TUPLE: i32 = 13;
+
+fn leaves(parameter: i64, shape: &ShapeProto) -> Vec<Leaf<'_>> {
+    fn walk<'a>(
+        parameter: i64,
+        index: &mut Vec<i64>,
+        shape: &'a ShapeProto,
+        all: &mut Vec<Leaf<'a>>,
+    ) {
+        if shape.element_type != TUPLE {
+            all.push(Leaf {
+                parameter,
+                index: index.clone(),
+                shape,
+            });
+            return;
+        }
+        for (position, inner) in shape.tuple_shapes.iter().enumerate() {
+            index.push(position as i64);
+            walk(parameter, index, inner, all);
+            index.pop();
+        }
+    }
+    let mut all = Vec::new();
+    walk(parameter, &mut Vec::new(), shape, &mut all);
+    all
+}
+
+impl Leaf<'_> {
+    fn read(&self) -> Result<(Shape, Layout)> {
+        let element_type = ElementType::from_hlo(self.shape.element_type).ok_or_else(|| {
+            unreadable(format!(
+                "it uses the element type {} of HLO",
+                self.shape.element_type
+            ))
+        })?;
+        if self
+            .shape
+            .is_dynamic_dimension
+            .iter()
+            .any(|dynamic| *dynamic)
+        {
+            return Err(Error::new(
+                Code::Unimplemented,
+                format!(
+                    "the program has an input or output with a dynamic dimension ({element_type}{:?}, \
+                     some of them upper bounds), which is not supported; give it static shapes",
+                    self.shape.dimensions
+                ),
+            ));
+        }
+        let shape = Shape::from_raw_dims(element_type, &self.shape.dimensions)?;
+        let layout = match &self.shape.layout {
+            Some(layout) => Layout::from_minor_to_major(&layout.minor_to_major, shape.rank())
+                .ok_or_else(|| unreadable(format!("{shape} has a layout that isn't one")))?,
+            None => Layout::row_major(shape.rank()),
+        };
+        Ok((shape, layout))
+    }
+}
+
+/// JAX names each parameter by its path in the Python tree, in the instruction's
+/// metadata.
+fn read_names(module: &HloModuleProto, inputs: &mut [Input]) {
+    let entry = module
+        .computations
+        .iter()
+        .find(|computation| computation.id == module.entry_computation_id);
+    for instruction in entry
+        .iter()
+        .flat_map(|computation| &computation.instructions)
+    {
+        if instruction.opcode != "parameter" {
+            continue;
+        }
+        let name = instruction
+            .metadata
+            .as_ref()
+            .map(|metadata| metadata.op_name.as_str());
+        let number = usize::try_from(instruction.parameter_number).ok();
+        if let (Some(name), Some(number)) = (name.filter(|name| !name.is_empty()), number) {
+            if let Some(input) = inputs.get_mut(number) {
+                input.name = Some(name.to_owned());
+            }
+        }
+    }
+}
+
+fn read_donations(
+    module: &HloModuleProto,
+    parameters: &[Leaf<'_>],
+    results: &[Leaf<'_>],
+    inputs: &mut [Input],
+) -> Result<()> {
+    let input_of = |parameter: i64, index: &[i64]| {
+        parameters
+            .iter()
+            .position(|leaf| leaf.parameter == parameter && leaf.index == index)
+            .ok_or_else(|| unreadable("its alias table names an input that it doesn't have"))
+    };
+    for donor in module
+        .buffer_donor
+        .iter()
+        .flat_map(|donors| &donors.entries)
+    {
+        let input = input_of(donor.parameter_number, &donor.parameter_shape_index)?;
+        inputs[input].donation = Donation::Unused;
+    }
+    for alias in module
+        .input_output_alias
+        .iter()
+        .flat_map(|table| &table.entries)
+    {
+        let input = input_of(alias.parameter_number, &alias.parameter_shape_index)?;
+        let output = results
+            .iter()
+            .position(|leaf| leaf.index == alias.output_shape_index)
+            .ok_or_else(|| unreadable("its alias table names an output that it doesn't have"))?;
+        inputs[input].donation = Donation::Into {
+            output,
+            required: alias.kind == 2,
+        };
+    }
+    Ok(())
+}
+
+/// Whether an instruction waits for other devices. Asynchronous forms end in
+/// `-start` and `-done`.
+fn has_collectives(module: &HloModuleProto) -> bool {
+    const COLLECTIVES: [&str; 9] = [
+        "all-gather",
+        "all-reduce",
+        "all-to-all",
+        "collective-broadcast",
+        "collective-permute",
+        "ragged-all-to-all",
+        "recv",
+        "reduce-scatter",
+        "send",
+    ];
+    let instructions = module
+        .computations
+        .iter()
+        .flat_map(|computation| &computation.instructions);
+    instructions
+        .map(|instruction| instruction.opcode.as_str())
+        .any(|opcode| COLLECTIVES.iter().any(|name| opcode.starts_with(name)))
+}
+
+fn unreadable(why: impl fmt::Display) -> Error {
+    Error::new(
+        Code::Unimplemented,
+        format!("the signature of the compiled program can't be read: {why}"),
+    )
+}

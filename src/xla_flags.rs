@@ -1,0 +1,93 @@
+//! `XLA_FLAGS`: a plugin that meets a flag it doesn't know ends the process when it
+//! makes a client. So the names are looked for in the plugin's file first: a flag
+//! that the plugin knows stands there as text.
+
+use std::path::Path;
+
+use memchr::memmem;
+
+use crate::error::{Error, Result};
+
+/// Refuses flags that the plugin at `path` can't know.
+pub(crate) fn check(path: Option<&Path>) -> Result<()> {
+    let Some(text) = std::env::var_os("XLA_FLAGS") else {
+        return Ok(());
+    };
+    let text = text
+        .to_str()
+        .ok_or_else(|| Error::invalid("XLA_FLAGS is not UTF-8 text"))?
+        .to_owned();
+    let flags = expand(&text)?;
+    let names = flag_names(&flags)?;
+    let (Some(path), false) = (path, names.is_empty()) else {
+        return Ok(());
+    };
+    let file = std::fs::read(path)
+        .map_err(|error| Error::invalid(format!("can't read {}: {error}", path.display())))?;
+    match names.iter().find(|name| !is_known(&file, name)) {
+        None => Ok(()),
+        Some(name) => Err(Error::invalid(format!(
+            "XLA_FLAGS has the flag `--{name}`, which the plugin {} doesn't know; it would end the \
+             process. Remove it from the variable",
+            path.display()
+        ))),
+    }
+}
+
+/// A value that doesn't begin with `--` names a file that holds the flags.
+fn expand(text: &str) -> Result<String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() || trimmed.starts_with('-') {
+        return Ok(trimmed.to_owned());
+    }
+    std::fs::read_to_string(trimmed).map_err(|error| {
+        Error::invalid(format!(
+            "XLA_FLAGS is `{trimmed}`: flags begin with `--`, and as a file of flags it can't be \
+             read: {error}"
+        ))
+    })
+}
+
+fn flag_names(flags: &str) -> Result<Vec<&str>> {
+    flags
+        .split_whitespace()
+        .map(|flag| {
+            let name = flag
+                .strip_prefix("--")
+                .and_then(|rest| rest.split('=').next());
+            name.filter(|name| !name.is_empty()).ok_or_else(|| {
+                Error::invalid(format!(
+                    "XLA_FLAGS has `{flag}`; flags are written `--name=value`, with spaces between \
+                     them only"
+                ))
+            })
+        })
+        .collect()
+}
+
+/// Whether the library holds the name as a text of its own, or as a tail of one.
+fn is_known(file: &[u8], name: &str) -> bool {
+    let ended: Vec<u8> = name.bytes().chain([0]).collect();
+    memmem::find(file, &ended).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_taken_apart() {
+        let names = flag_names("--xla_a=1  --xla_b --xla_c=x=y").expect("well formed");
+        assert_eq!(names, ["xla_a", "xla_b", "xla_c"]);
+        assert!(flag_names("xla_a=1").is_err());
+        assert!(flag_names("--=1").is_err());
+    }
+
+    #[test]
+    fn a_name_is_known_only_whole() {
+        let file = b"\0xla_dump_to\0other\0";
+        assert!(is_known(file, "xla_dump_to"));
+        assert!(!is_known(file, "xla_dump"));
+        assert!(!is_known(file, "xla_dump_too"));
+    }
+}
