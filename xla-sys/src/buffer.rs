@@ -5,7 +5,10 @@ use core::ffi::{c_char, c_void};
 
 unions! {
     /// The layout itself; which member holds is said by `type_`.
-    PJRT_Buffer_MemoryLayout_Union { tiled: PJRT_Buffer_MemoryLayout_Tiled, strides: PJRT_Buffer_MemoryLayout_Strides }
+    PJRT_Buffer_MemoryLayout_Union {
+        tiled: PJRT_Buffer_MemoryLayout_Tiled,
+        strides: PJRT_Buffer_MemoryLayout_Strides,
+    }
 }
 
 structs! { "pjrt_c_api.h";
@@ -13,6 +16,7 @@ structs! { "pjrt_c_api.h";
     args PJRT_Buffer_MemoryLayout_Tiled (54) {
         minor_to_major: *const i64,
         minor_to_major_size: usize,
+        /// The dimensions of all tiles, one tile after the other.
         tile_dims: *const i64,
         tile_dim_sizes: *const usize,
         num_tiles: usize,
@@ -92,12 +96,16 @@ structs! { "pjrt_c_api.h";
         type_: PJRT_Buffer_Type,
         dims: *const i64,
         num_dims: usize,
+        /// Null for a dense array in row-major order.
         byte_strides: *const i64,
         num_byte_strides: usize,
         host_buffer_semantics: PJRT_HostBufferSemantics,
+        /// Where to; ignored if `memory` isn't null.
         device: *mut PJRT_Device,
         memory: *mut PJRT_Memory,
+        /// Null for the layout that the plugin prefers.
         device_layout: *mut PJRT_Buffer_MemoryLayout,
+        /// Done once `data` may change or go.
         done_with_host_buffer: *mut PJRT_Event,
         buffer: *mut PJRT_Buffer,
     }
@@ -161,7 +169,9 @@ structs! { "pjrt_c_api.h";
     /// Arguments of [`PJRT_Buffer_ToHostBuffer`]; sets `event`.
     args PJRT_Buffer_ToHostBuffer_Args (54) {
         src: *mut PJRT_Buffer,
+        /// Null for the layout of the buffer itself.
         host_layout: *mut PJRT_Buffer_MemoryLayout,
+        /// Null to be told `dst_size` and nothing else.
         dst: *mut c_void,
         dst_size: usize,
         event: *mut PJRT_Event,

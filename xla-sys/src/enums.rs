@@ -109,9 +109,13 @@ enums! { "pjrt_c_api.h";
 
     /// How long, and in which way, the plugin may use the caller's host memory.
     PJRT_HostBufferSemantics "PJRT_HostBufferSemantics_k" (54) {
+        /// The plugin reads it before the call returns.
         ImmutableOnlyDuringCall = 0,
+        /// The plugin reads it until the event says so.
         ImmutableUntilTransferCompletes = 1,
+        /// The plugin may read it in place as long as the buffer lives.
         ImmutableZeroCopy = 2,
+        /// The plugin may read and write it in place as long as the buffer lives.
         MutableZeroCopy = 3,
     }
 

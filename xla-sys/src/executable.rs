@@ -37,6 +37,7 @@ structs! { "pjrt_c_api.h";
     args PJRT_Program (54) {
         code: *mut c_char,
         code_size: usize,
+        /// What `code` is: `mlir`, `hlo` or `hlo_with_config`.
         format: *const c_char,
         format_size: usize,
     }
@@ -140,6 +141,7 @@ structs! { "pjrt_c_api.h";
     /// Arguments of [`PJRT_Executable_OptimizedProgram`]; sets `program`.
     args PJRT_Executable_OptimizedProgram_Args (54) {
         executable: *mut PJRT_Executable,
+        /// With a null `code`, only its `code_size` is set.
         program: *mut PJRT_Program,
     }
 
@@ -182,11 +184,14 @@ structs! { "pjrt_c_api.h";
         recv_callbacks: *mut *mut PJRT_RecvCallbackInfo,
         num_send_ops: usize,
         num_recv_ops: usize,
+        /// A number that tells runs apart; it has to be the same on all hosts of a run.
         launch_id: c_int,
+        /// Arguments that stay the caller's although the program says that it donates them.
         non_donatable_input_indices: *const i64,
         num_non_donatable_input_indices: usize,
         #[since = 68]
         context: *mut PJRT_ExecuteContext,
+        /// Where in the source the call is, NUL-terminated, for messages.
         #[since = 81]
         call_location: *const c_char,
         #[since = 81]
@@ -210,11 +215,15 @@ structs! { "pjrt_c_api.h";
     args PJRT_LoadedExecutable_Execute_Args (54) {
         executable: *mut PJRT_LoadedExecutable,
         options: *mut PJRT_ExecuteOptions,
+        /// A list of `num_args` buffers for each of `num_devices` devices.
         argument_lists: *const *const *mut PJRT_Buffer,
         num_devices: usize,
         num_args: usize,
+        /// A list for each device, as long as the program has results, which the call fills.
         output_lists: *const *mut *mut PJRT_Buffer,
+        /// Null, or a place for one event a device, which the call fills.
         device_complete_events: *mut *mut PJRT_Event,
+        /// Null, or the one device to run on, for a program compiled for no device in particular.
         execute_device: *mut PJRT_Device,
     }
 
@@ -284,6 +293,7 @@ structs! { "pjrt_c_api.h";
         executable: *mut PJRT_Executable,
         num_outputs: usize,
         dims: *const i64,
+        /// The rank of each result: how many of `dims` are its.
         dim_sizes: *const usize,
     }
 

@@ -74,26 +74,34 @@ macro_rules! structs {
         )* }
 
         impl $name {
-            pub(crate) const LAYOUT: crate::layout::Struct = {
-                const FIELDS: &[crate::layout::Field] = &[$(crate::layout::Field {
-                    name: crate::layout::c_name(stringify!($field)),
-                    offset: core::mem::offset_of!($name, $field),
-                    size: size_of::<$type>(),
-                    since: crate::layout::latest(&[$since $(, $field_since)?]),
-                    members: structs!(@members $($union)?),
-                }),*];
-                crate::layout::Struct {
-                    name: stringify!($name),
-                    header: $header,
-                    size: size_of::<$name>(),
-                    align: align_of::<$name>(),
-                    struct_size: crate::layout::end(FIELDS, &[$(core::mem::offset_of!($name, $ends))?]),
-                    since: $since,
-                    fields: FIELDS,
-                }
-            };
+            pub(crate) const LAYOUT: crate::layout::Struct =
+                structs!(@layout [$header $name $since $(ends $ends)?] { $(
+                    $(#[since = $field_since])? $(#[anonymous($union)])? $field: $type,
+                )* });
         }
     };
+    (@layout [$header:literal $name:ident $since:tt $(ends $ends:ident)?] { $(
+        $(#[since = $field_since:tt])?
+        $(#[anonymous($union:ident)])?
+        $field:ident: $type:ty,
+    )* }) => {{
+        const FIELDS: &[crate::layout::Field] = &[$(crate::layout::Field {
+            name: crate::layout::c_name(stringify!($field)),
+            offset: core::mem::offset_of!($name, $field),
+            size: size_of::<$type>(),
+            since: crate::layout::latest(&[$since $(, $field_since)?]),
+            members: structs!(@members $($union)?),
+        }),*];
+        crate::layout::Struct {
+            name: stringify!($name),
+            header: $header,
+            size: size_of::<$name>(),
+            align: align_of::<$name>(),
+            struct_size: crate::layout::end(FIELDS, &[$(core::mem::offset_of!($name, $ends))?]),
+            since: $since,
+            fields: FIELDS,
+        }
+    }};
     (@members) => { &[] };
     (@members $union:ident) => { $union::MEMBERS };
 }
@@ -125,7 +133,9 @@ macro_rules! enums {
     ($header:literal; $(
         $(#[doc = $doc:expr])*
         $name:ident $prefix:literal ($since:tt) { $(
-            $(#[since = $constant_since:tt])? $constant:ident = $value:literal
+            $(#[doc = $constant_doc:expr])*
+            $(#[since = $constant_since:tt])?
+            $constant:ident = $value:literal
         ),* $(,)? }
     )*) => {
         $(
@@ -137,7 +147,11 @@ macro_rules! enums {
 
             #[allow(missing_docs)]
             impl $name {
-                $($(#[doc = since!($constant_since)])? pub const $constant: $name = $name($value);)*
+                $(
+                    $(#[doc = $constant_doc])*
+                    $(#[doc = since!($constant_since)])?
+                    pub const $constant: $name = $name($value);
+                )*
 
                 pub(crate) const LAYOUT: crate::layout::Enum = crate::layout::Enum {
                     name: stringify!($name),
@@ -212,47 +226,13 @@ macro_rules! table {
         }
 
         impl PJRT_Api {
-            pub(crate) const LAYOUT: crate::layout::Struct = {
-                const FIELDS: &[crate::layout::Field] = &[
-                    crate::layout::Field {
-                        name: "struct_size",
-                        offset: core::mem::offset_of!(PJRT_Api, struct_size),
-                        size: size_of::<usize>(),
-                        since: 54,
-                        members: &[],
-                    },
-                    crate::layout::Field {
-                        name: "extension_start",
-                        offset: core::mem::offset_of!(PJRT_Api, extension_start),
-                        size: size_of::<*mut crate::PJRT_Extension_Base>(),
-                        since: 54,
-                        members: &[],
-                    },
-                    crate::layout::Field {
-                        name: "pjrt_api_version",
-                        offset: core::mem::offset_of!(PJRT_Api, pjrt_api_version),
-                        size: size_of::<crate::PJRT_Api_Version>(),
-                        since: 54,
-                        members: &[],
-                    },
-                    $(crate::layout::Field {
-                        name: stringify!($name),
-                        offset: core::mem::offset_of!(PJRT_Api, $name),
-                        size: size_of::<Option<$name>>(),
-                        since: $since,
-                        members: &[],
-                    },)*
-                ];
-                crate::layout::Struct {
-                    name: "PJRT_Api",
-                    header: "pjrt_c_api.h",
-                    size: size_of::<PJRT_Api>(),
-                    align: align_of::<PJRT_Api>(),
-                    struct_size: crate::layout::end(FIELDS, &[]),
-                    since: 54,
-                    fields: FIELDS,
-                }
-            };
+            pub(crate) const LAYOUT: crate::layout::Struct =
+                structs!(@layout ["pjrt_c_api.h" PJRT_Api 54] {
+                    struct_size: usize,
+                    extension_start: *mut crate::PJRT_Extension_Base,
+                    pjrt_api_version: crate::PJRT_Api_Version,
+                    $(#[since = $since] $name: Option<$name>,)*
+                });
         }
 
         /// Every slot of the table, in order: name, offset, and the minor that has it at the latest.

@@ -5,7 +5,13 @@ use core::ffi::{c_char, c_int};
 
 unions! {
     /// The value itself; which member holds is said by `type_`.
-    PJRT_NamedValue_Value { string_value: *const c_char, int64_value: i64, int64_array_value: *const i64, float_value: f32, bool_value: bool }
+    PJRT_NamedValue_Value {
+        string_value: *const c_char,
+        int64_value: i64,
+        int64_array_value: *const i64,
+        float_value: f32,
+        bool_value: bool,
+    }
 }
 
 structs! { "pjrt_c_api.h";
@@ -28,6 +34,7 @@ structs! { "pjrt_c_api.h";
         type_: PJRT_NamedValue_Type,
         #[anonymous(PJRT_NamedValue_Value)]
         value: PJRT_NamedValue_Value,
+        /// Bytes of a text, elements of a list, 1 for the rest.
         value_size: usize,
     }
 
