@@ -77,10 +77,12 @@ fn the_readme_tells_what_is_covered() {
     if std::env::var_os("UPDATE_README").is_some_and(|value| value == "1") {
         fs::write(&path, format!("{prose}{BEGIN}{new}")).expect("write the README");
     } else {
+        let stale: Vec<&str> = new.lines().filter(|line| !old.contains(*line)).collect();
         assert!(
             old == new,
             "the coverage tables are stale; to write them anew: \
-             UPDATE_README=1 cargo test -p xla-pjrt-sys-proof --test readme"
+             UPDATE_README=1 cargo test -p xla-pjrt-sys-proof --test readme\n{}",
+            stale.join("\n")
         );
     }
 }
