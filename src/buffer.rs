@@ -8,15 +8,16 @@ use pjrt_sys::PJRT_Buffer;
 
 use crate::client::{Client, Session};
 use crate::device::Device;
+use crate::device_shape::DeviceShape;
 use crate::element::{Element, ElementType};
 use crate::error::{Code, Error, Result};
 use crate::event::Event;
 use crate::host_read::HostRead;
 use crate::launch::Launch;
 use crate::memory::{Memory, Place};
-use crate::pjrt::buffer::{self, RawLayout};
 use crate::pjrt::Owned;
 use crate::shape::{Layout, Shape};
+use crate::upload;
 
 /// Values in a device's memory, owned.
 ///
@@ -39,7 +40,7 @@ use crate::shape::{Layout, Shape};
 /// ```
 pub struct Buffer {
     raw: Owned<PJRT_Buffer>,
-    shape: Arc<Shape>,
+    form: Arc<DeviceShape>,
     device: u32,
     /// The collective launch that computes it, if one does: its outcome is known
     /// without asking the plugin.
@@ -51,13 +52,13 @@ pub struct Buffer {
 impl Buffer {
     pub(crate) fn from_raw(
         raw: Owned<PJRT_Buffer>,
-        shape: Arc<Shape>,
+        form: Arc<DeviceShape>,
         device: usize,
         launch: Option<Arc<Launch>>,
     ) -> Buffer {
         Buffer {
             raw,
-            shape,
+            form,
             // A client with 2^32 devices is not a case.
             device: device as u32,
             launch,
@@ -69,8 +70,8 @@ impl Buffer {
         &self.raw
     }
 
-    pub(crate) fn shared_shape(&self) -> &Arc<Shape> {
-        &self.shape
+    pub(crate) fn form(&self) -> &Arc<DeviceShape> {
+        &self.form
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -107,7 +108,31 @@ impl Buffer {
     ) -> Result<Buffer> {
         let shape = Shape::of::<T>(dims)?;
         shape.check_elements(T::TYPE, values.len())?;
-        Buffer::upload(place.into(), T::as_bytes(values), shape)
+        Buffer::upload(&place.into(), T::as_bytes(values), &shape, None)
+    }
+
+    /// As [`Buffer::from_host`], with the order in which the dimensions are to lie in
+    /// the device's memory, for programs that want another one than the device's usual.
+    /// The values are row-major all the same.
+    ///
+    /// # Errors
+    /// As [`Buffer::from_host`], and when the layout has another number of dimensions or
+    /// the plugin refuses it.
+    pub fn from_host_in_layout<T: Element>(
+        place: impl Into<Place>,
+        values: &[T],
+        dims: &[usize],
+        layout: &Layout,
+    ) -> Result<Buffer> {
+        let shape = Shape::of::<T>(dims)?;
+        shape.check_elements(T::TYPE, values.len())?;
+        if layout.rank() != shape.rank() {
+            return Err(Error::invalid(format!(
+                "the layout {layout} does not order the {} dimensions of {shape}",
+                shape.rank()
+            )));
+        }
+        Buffer::upload(&place.into(), T::as_bytes(values), &shape, Some(layout))
     }
 
     /// A buffer with one value and no dimensions.
@@ -146,31 +171,33 @@ impl Buffer {
             }
             _ => {}
         }
-        Buffer::upload(place.into(), bytes, shape.clone())
+        Buffer::upload(&place.into(), bytes, shape, None)
     }
 
-    fn upload(place: Place, bytes: &[u8], shape: Shape) -> Result<Buffer> {
-        let session = place.session();
-        let (at, device) = place.resolve()?;
-        let shape = session.shapes.intern(shape);
-        let raw = buffer::from_host(session, bytes, shape.element_type(), &shape.raw_dims(), at)
-            .map_err(|error| error.context(format!("copying {shape} to {place:?}")))?;
-        Ok(Buffer::from_raw(raw, shape, device, None))
+    fn upload(
+        place: &Place,
+        bytes: &[u8],
+        shape: &Shape,
+        layout: Option<&Layout>,
+    ) -> Result<Buffer> {
+        let (raw, device) = upload::upload(place, bytes, shape, layout)?;
+        let form = upload::device_shape_of(&raw, shape)?;
+        Ok(Buffer::from_raw(raw, form, device, None))
     }
 
     /// The element type and dimensions.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.form.shape
     }
 
     /// The element type.
     pub fn element_type(&self) -> ElementType {
-        self.shape.element_type()
+        self.shape().element_type()
     }
 
     /// The dimensions, the slowest varying first.
     pub fn dims(&self) -> &[usize] {
-        self.shape.dims()
+        self.shape().dims()
     }
 
     /// The client that holds it.
@@ -197,33 +224,11 @@ impl Buffer {
         }
     }
 
-    /// The order of the dimensions in the device's memory
-    /// (`PJRT_Buffer_GetMemoryLayout`). Reading gives row-major values whatever it
-    /// is.
-    ///
-    /// # Errors
-    /// The plugin gives a layout that is no order of the dimensions.
-    pub fn layout(&self) -> Result<Layout> {
-        let rank = self.shape.rank();
-        let layout = match self.raw.layout()? {
-            RawLayout::MinorToMajor(order) => Layout::from_minor_to_major(&order, rank),
-            RawLayout::Strides(strides) => {
-                let mut order: Vec<i64> = (0..strides.len() as i64).collect();
-                // Larger strides are more major; of equal ones (sizes of 1) the
-                // later dimension is the more minor, as in row-major order.
-                order.sort_by_key(|dim| (strides[*dim as usize], -*dim));
-                Layout::from_minor_to_major(&order, rank)
-            }
-        };
-        layout.ok_or_else(|| {
-            Error::new(
-                Code::Internal,
-                format!(
-                    "the plugin gives a layout that does not order the dimensions of {}",
-                    self.shape
-                ),
-            )
-        })
+    /// The order of the dimensions in the device's memory. Reading gives row-major
+    /// values whatever it is. Dimensions of size 1 may stand anywhere in a layout; where
+    /// the rest is row-major it is given as that.
+    pub fn layout(&self) -> &Layout {
+        self.form.layout()
     }
 
     /// What it takes in the device's memory in bytes, padding included
@@ -275,10 +280,10 @@ impl Buffer {
     /// # Errors
     /// `T` is not the buffer's element type.
     pub fn to_host_async<T: Element>(&self) -> Result<HostRead<T>> {
-        self.shape
-            .check_elements(T::TYPE, self.shape.element_count())?;
-        let read = self.raw.read::<T::Stored>(self.shape.element_count())?;
-        Ok(HostRead::new(read, Arc::clone(&self.shape), self.layout()?))
+        self.shape()
+            .check_elements(T::TYPE, self.shape().element_count())?;
+        let read = self.raw.read::<T::Stored>(self.shape().element_count())?;
+        Ok(HostRead::new(read, Arc::clone(&self.form)))
     }
 
     /// Copies the values into `values`, row-major, and waits for them.
@@ -287,12 +292,11 @@ impl Buffer {
     /// As [`Buffer::to_host`], and when `values` is not as long as the buffer has
     /// elements. `values` holds anything then.
     pub fn read_into<T: Element>(&self, values: &mut [T]) -> Result<()> {
-        self.shape.check_elements(T::TYPE, values.len())?;
-        let layout = self.layout()?;
+        self.shape().check_elements(T::TYPE, values.len())?;
         T::read_stored(values, &mut |stored| {
             self.raw.read_into(stored)?;
-            if !layout.orders_as_row_major(&self.shape) {
-                let ordered = layout.to_row_major(&self.shape, stored);
+            if !self.layout().is_row_major() {
+                let ordered = self.form.to_row_major(stored.to_vec());
                 stored.copy_from_slice(&ordered);
             }
             Ok(())
@@ -304,11 +308,11 @@ impl Buffer {
     /// # Errors
     /// As [`Buffer::to_host`], and when there is not exactly one element.
     pub fn to_scalar<T: Element>(&self) -> Result<T> {
-        if self.shape.element_count() != 1 {
+        if self.shape().element_count() != 1 {
             return Err(Error::invalid(format!(
                 "a single element was asked for, but {} has {}",
-                self.shape,
-                self.shape.element_count()
+                self.shape(),
+                self.shape().element_count()
             )));
         }
         let values = self.to_host::<T>()?;
@@ -325,13 +329,12 @@ impl Buffer {
         if size == 0 {
             return Err(Error::invalid("a token has no bytes to read"));
         }
-        let layout = self.layout()?;
-        let bytes = self.raw.read::<u8>(self.shape.byte_size())?.finish()?;
-        if layout.orders_as_row_major(&self.shape) {
+        let bytes = self.raw.read::<u8>(self.shape().byte_size())?.finish()?;
+        if self.layout().is_row_major() {
             return Ok(bytes);
         }
         let elements: Vec<&[u8]> = bytes.chunks_exact(size).collect();
-        Ok(layout.to_row_major(&self.shape, &elements).concat())
+        Ok(self.form.to_row_major(elements).concat())
     }
 
     /// Starts a copy to another device of the client
@@ -362,20 +365,25 @@ impl Buffer {
         if !Arc::ptr_eq(place.session(), self.session()) {
             return Err(Error::invalid(format!(
                 "{place:?} belongs to another client than the buffer {}; copy through the host",
-                self.shape
+                self.shape()
             )));
+        }
+        if !self.layout().is_row_major() && self.client().platform_name() == "cpu" {
+            // The copies of 0.81 lose the layout and scramble the values.
+            return self.copy_through_host(place);
         }
         let (at, device) = place.resolve()?;
         let raw = self
             .raw
             .copy_to(at)
-            .map_err(|error| error.context(format!("copying {} to {place:?}", self.shape)))?;
-        Ok(Buffer::from_raw(
-            raw,
-            Arc::clone(&self.shape),
-            device,
-            self.launch.clone(),
-        ))
+            .map_err(|error| error.context(format!("copying {} to {place:?}", self.shape())))?;
+        let form = upload::device_shape_of(&raw, self.shape())?;
+        Ok(Buffer::from_raw(raw, form, device, None))
+    }
+
+    /// A copy with the same layout, by way of the host.
+    fn copy_through_host(&self, place: &Place) -> Result<Buffer> {
+        Buffer::upload(place, &self.to_bytes()?, self.shape(), Some(self.layout()))
     }
 
     /// A second buffer with the same values on the same device: memory is taken
@@ -391,12 +399,12 @@ impl Buffer {
             Some(index) => Place::from(&Memory::new(self.session(), index)),
             None => Place::from(&self.device()),
         };
-        Buffer::from_bytes(place, &self.to_bytes()?, &self.shape)
+        self.copy_through_host(&place)
     }
 }
 
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({} on {:?})", self.shape, self.device())
+        write!(f, "Buffer({} on {:?})", self.shape(), self.device())
     }
 }

@@ -3,16 +3,20 @@
 use std::fmt;
 use std::sync::Arc;
 
+use once_cell::sync::OnceCell;
+
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
+use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
 use crate::executable::Executable;
 use crate::launch::LaunchOrder;
 use crate::memory::Memory;
+use crate::pjrt::buffer;
 use crate::pjrt::client::{DeviceFacts, MemoryFacts, RawClient};
 use crate::plugin::Plugin;
 use crate::program::Program;
-use crate::shape_table::ShapeTable;
+use crate::upload::{self, LayoutHabit};
 use crate::value::Value;
 use crate::xla_flags;
 
@@ -70,6 +74,7 @@ pub struct Client {
 pub(crate) struct Session {
     pub(crate) shapes: ShapeTable,
     pub(crate) order: LaunchOrder,
+    layout_habit: OnceCell<LayoutHabit>,
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) memories: Vec<MemoryFacts>,
     addressable: Vec<usize>,
@@ -103,6 +108,7 @@ impl Client {
             session: Arc::new(Session {
                 shapes: ShapeTable::default(),
                 order: LaunchOrder::default(),
+                layout_habit: OnceCell::new(),
                 devices,
                 memories,
                 addressable: raw.addressable_devices()?,
@@ -225,6 +231,16 @@ impl Client {
     /// The bytes are not whole, or come from another plugin or version.
     pub fn deserialize(&self, serialized: &[u8]) -> Result<Executable> {
         Executable::deserialize(self, serialized)
+    }
+}
+
+impl Session {
+    /// What the plugin makes of uploads in unusual layouts; asked once, at `at`.
+    pub(crate) fn layout_habit(self: &Arc<Self>, at: buffer::Place) -> Result<LayoutHabit> {
+        let asked = self
+            .layout_habit
+            .get_or_try_init(|| upload::probe_layout_habit(self, at));
+        asked.copied()
     }
 }
 

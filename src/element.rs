@@ -218,10 +218,12 @@ fn into_truths(values: &[u8], truths: &mut [bool]) -> Result<()> {
         *truth = match value {
             0 => false,
             1 => true,
-            other => return Err(Error::invalid(format!(
+            other => {
+                return Err(Error::invalid(format!(
                 "element {index} of the pred buffer is the byte {other}, which is neither 0 nor \
                      1; read it with `to_bytes`"
-            ))),
+            )))
+            }
         };
     }
     Ok(())

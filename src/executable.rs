@@ -12,6 +12,7 @@ use crate::call_error::{CallError, GivenBack, Lost};
 use crate::client::{Client, Session};
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
+use crate::device_shape;
 use crate::error::{Code, Error, Result};
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
@@ -19,7 +20,6 @@ use crate::pjrt::execute::Launched;
 use crate::pjrt::{executable, execute, Owned};
 use crate::program::{self, Program};
 use crate::serialized;
-use crate::shape_table;
 use crate::signature::{Donation, Signature};
 
 /// A compiled program, loaded on its devices.
@@ -295,7 +295,7 @@ impl Executable {
         let device = self.devices[position];
         for (index, (argument, input)) in list.arguments.iter().zip(inputs).enumerate() {
             let buffer = argument.buffer();
-            let fits = shape_table::same(buffer.shared_shape(), input.shared_shape())
+            let fits = device_shape::same(buffer.form(), input.form())
                 && buffer.device_index() == device
                 && Arc::ptr_eq(buffer.session(), self.session());
             let must_be_given = argument.is_lent()
@@ -328,6 +328,15 @@ impl Executable {
                 "{of}: wanted {}, got {}",
                 input.shape(),
                 buffer.shape()
+            ));
+        }
+        if **buffer.form() != **input.form() {
+            return Error::invalid(format!(
+                "{of}: wanted {} with the layout {}, got the layout {}; make it with \
+                 `Buffer::from_host_in_layout`",
+                input.shape(),
+                input.layout(),
+                buffer.layout()
             ));
         }
         let device = Device::new(self.session(), self.devices[position]);
@@ -378,7 +387,7 @@ impl Executable {
                     .iter()
                     .zip(raw.by_ref())
                     .map(|(output, raw)| {
-                        let shape = Arc::clone(output.shared_shape());
+                        let shape = Arc::clone(output.form());
                         Buffer::from_raw(raw, shape, *device, record.clone())
                     })
                     .collect(),

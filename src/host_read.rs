@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::device_shape::DeviceShape;
 use crate::element::Element;
 use crate::error::{Code, Error, Result};
 use crate::event::Waiter;
 use crate::pjrt::buffer::Read;
-use crate::shape::{Layout, Shape};
 
 /// A copy of a buffer to the host, under way: `.await` it or [`wait`](HostRead::wait).
 ///
@@ -21,20 +21,18 @@ pub struct HostRead<T: Element> {
     /// `None` once the values have been handed out.
     read: Option<Read<T::Stored>>,
     waiter: Waiter,
-    shape: Arc<Shape>,
-    layout: Layout,
+    form: Arc<DeviceShape>,
 }
 
 // Nothing in it is pinned: the destination lies on the heap.
 impl<T: Element> Unpin for HostRead<T> {}
 
 impl<T: Element> HostRead<T> {
-    pub(crate) fn new(read: Read<T::Stored>, shape: Arc<Shape>, layout: Layout) -> HostRead<T> {
+    pub(crate) fn new(read: Read<T::Stored>, form: Arc<DeviceShape>) -> HostRead<T> {
         HostRead {
             read: Some(read),
             waiter: Waiter::default(),
-            shape,
-            layout,
+            form,
         }
     }
 
@@ -65,12 +63,7 @@ impl<T: Element> HostRead<T> {
                 "the values of this read were handed out before",
             )
         })?;
-        let values = read.finish()?;
-        if self.layout.orders_as_row_major(&self.shape) {
-            T::from_stored(values)
-        } else {
-            T::from_stored(self.layout.to_row_major(&self.shape, &values))
-        }
+        T::from_stored(self.form.to_row_major(read.finish()?))
     }
 }
 
@@ -93,6 +86,6 @@ impl<T: Element> Future for HostRead<T> {
 
 impl<T: Element> fmt::Debug for HostRead<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "HostRead({})", self.shape)
+        write!(f, "HostRead({})", self.form)
     }
 }

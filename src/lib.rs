@@ -9,6 +9,7 @@ mod call_error;
 mod client;
 mod compile_options;
 mod device;
+mod device_shape;
 mod element;
 mod error;
 mod event;
@@ -26,8 +27,8 @@ mod proto;
 mod search;
 mod serialized;
 mod shape;
-mod shape_table;
 mod signature;
+mod upload;
 mod value;
 mod xla_flags;
 

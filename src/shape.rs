@@ -157,6 +157,34 @@ impl Layout {
         complete.then_some(Layout { minor_to_major })
     }
 
+    /// A layout from an order of dimensions, the fastest varying first.
+    ///
+    /// # Errors
+    /// A dimension is missing, or there twice.
+    pub fn new(minor_to_major: &[usize]) -> Result<Layout> {
+        let order: SmallVec<[i64; 4]> = minor_to_major
+            .iter()
+            .map(|dim| i64::try_from(*dim).unwrap_or(i64::MAX))
+            .collect();
+        Layout::from_minor_to_major(&order, order.len()).ok_or_else(|| {
+            Error::invalid(format!(
+                "{minor_to_major:?} is no layout: each of the dimensions 0 to {} must stand in it \
+                 once",
+                minor_to_major.len().saturating_sub(1)
+            ))
+        })
+    }
+
+    /// How many dimensions it orders.
+    pub fn rank(&self) -> usize {
+        self.minor_to_major.len()
+    }
+
+    /// The order as PJRT takes it.
+    pub(crate) fn raw_minor_to_major(&self) -> SmallVec<[i64; 4]> {
+        self.minor_to_major.iter().map(|dim| *dim as i64).collect()
+    }
+
     /// The dimensions, the fastest varying first.
     pub fn minor_to_major(&self) -> &[usize] {
         &self.minor_to_major
@@ -190,8 +218,28 @@ impl Layout {
 
     /// Puts `values`, which lie in this order, into row-major order.
     pub(crate) fn to_row_major<T: Copy>(&self, shape: &Shape, values: &[T]) -> Vec<T> {
+        let mut ordered = Vec::with_capacity(values.len());
+        self.walk(shape, |offset| ordered.push(values[offset]));
+        ordered
+    }
+
+    /// Puts row-major bytes into this order, element by element.
+    pub(crate) fn bytes_from_row_major(&self, shape: &Shape, bytes: &[u8]) -> Vec<u8> {
+        let size = shape.element_type().host_size();
+        let mut ordered = vec![0; bytes.len()];
+        let mut elements = bytes.chunks_exact(size);
+        self.walk(shape, |offset| {
+            if let Some(element) = elements.next() {
+                ordered[offset * size..][..size].copy_from_slice(element);
+            }
+        });
+        ordered
+    }
+
+    /// Visits the elements in row-major order, giving for each where it lies in this one.
+    fn walk(&self, shape: &Shape, mut visit: impl FnMut(usize)) {
         let dims = shape.dims();
-        // How far apart neighbours along each dimension lie in `values`.
+        // How far apart neighbours along each dimension lie.
         let mut strides: SmallVec<[usize; 4]> = SmallVec::from_elem(0, dims.len());
         let mut stride = 1usize;
         for dim in &self.minor_to_major {
@@ -200,9 +248,8 @@ impl Layout {
         }
         let mut position: SmallVec<[usize; 4]> = SmallVec::from_elem(0, dims.len());
         let mut offset = 0usize;
-        let mut ordered = Vec::with_capacity(values.len());
-        for _ in 0..values.len() {
-            ordered.push(values[offset]);
+        for _ in 0..shape.element_count() {
+            visit(offset);
             // Count up the last dimension, carrying into those before it.
             for dim in (0..dims.len()).rev() {
                 position[dim] += 1;
@@ -214,7 +261,6 @@ impl Layout {
                 position[dim] = 0;
             }
         }
-        ordered
     }
 }
 
@@ -268,6 +314,11 @@ mod tests {
         let device = [0, 10, 100, 110, 1, 11, 101, 111, 2, 12, 102, 112];
         let host = [0, 1, 2, 10, 11, 12, 100, 101, 102, 110, 111, 112];
         assert_eq!(layout.to_row_major(&shape, &device), host);
+        let bytes = |values: [i32; 12]| values.map(i32::to_ne_bytes).concat();
+        assert_eq!(
+            layout.bytes_from_row_major(&shape, &bytes(host)),
+            bytes(device)
+        );
     }
 
     #[test]

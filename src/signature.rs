@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::device_shape::{DeviceShape, ShapeTable};
 use crate::element::ElementType;
 use crate::error::{Code, Error, Result};
 use crate::proto::{HloModuleProto, ShapeProto};
 use crate::shape::{Layout, Shape};
-use crate::shape_table::ShapeTable;
 
 /// What a program takes and gives on each of its devices, read from the program as
 /// compiled (`PJRT_Executable_OptimizedProgram`): shapes are those of one device.
@@ -24,18 +24,18 @@ pub struct Signature {
 }
 
 /// An input of a program.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Input {
     name: Option<String>,
-    shape: Arc<Shape>,
+    form: Arc<DeviceShape>,
     layout: Layout,
     donation: Donation,
 }
 
 /// An output of a program.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Output {
-    shape: Arc<Shape>,
+    form: Arc<DeviceShape>,
     layout: Layout,
 }
 
@@ -66,7 +66,7 @@ impl Input {
 
     /// The element type and dimensions.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.form.shape
     }
 
     /// The order of its dimensions in the device's memory.
@@ -79,15 +79,15 @@ impl Input {
         self.donation
     }
 
-    pub(crate) fn shared_shape(&self) -> &Arc<Shape> {
-        &self.shape
+    pub(crate) fn form(&self) -> &Arc<DeviceShape> {
+        &self.form
     }
 }
 
 impl Output {
     /// The element type and dimensions.
     pub fn shape(&self) -> &Shape {
-        &self.shape
+        &self.form.shape
     }
 
     /// The order of its dimensions in the device's memory.
@@ -95,8 +95,28 @@ impl Output {
         &self.layout
     }
 
-    pub(crate) fn shared_shape(&self) -> &Arc<Shape> {
-        &self.shape
+    pub(crate) fn form(&self) -> &Arc<DeviceShape> {
+        &self.form
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input")
+            .field("name", &self.name)
+            .field("shape", self.shape())
+            .field("layout", &self.layout)
+            .field("donation", &self.donation)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Output")
+            .field("shape", self.shape())
+            .field("layout", &self.layout)
+            .finish()
     }
 }
 
@@ -126,7 +146,7 @@ impl Signature {
                 let (shape, layout) = leaf.read()?;
                 Ok(Input {
                     name: None,
-                    shape: shapes.intern(shape),
+                    form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                     donation: Donation::None,
                 })
@@ -137,7 +157,7 @@ impl Signature {
             .map(|leaf| {
                 let (shape, layout) = leaf.read()?;
                 Ok(Output {
-                    shape: shapes.intern(shape),
+                    form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                 })
             })
@@ -191,7 +211,7 @@ impl Signature {
         self.inputs
             .iter()
             .filter(|input| matches!(input.donation, Donation::Into { .. }))
-            .map(|input| input.shape.byte_size())
+            .map(|input| input.shape().byte_size())
             .sum()
     }
 
@@ -214,7 +234,7 @@ impl fmt::Display for Signature {
         } = self;
         writeln!(f, "{name} ({replicas} replicas x {partitions} partitions)")?;
         for (index, input) in self.inputs.iter().enumerate() {
-            write!(f, "  input  {index:>3}  {}{}", input.shape, input.layout)?;
+            write!(f, "  input  {index:>3}  {}{}", input.shape(), input.layout)?;
             match input.donation {
                 Donation::Into {
                     output,
@@ -237,7 +257,12 @@ impl fmt::Display for Signature {
             }
         }
         for (index, output) in self.outputs.iter().enumerate() {
-            writeln!(f, "  output {index:>3}  {}{}", output.shape, output.layout)?;
+            writeln!(
+                f,
+                "  output {index:>3}  {}{}",
+                output.shape(),
+                output.layout
+            )?;
         }
         Ok(())
     }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use pjrt_sys::{
     entry, Args, PJRT_Buffer, PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args,
-    PJRT_Buffer_GetMemoryLayout_Args, PJRT_Buffer_IsDeleted_Args, PJRT_Buffer_MemoryLayout_Type,
-    PJRT_Buffer_Memory_Args, PJRT_Buffer_OnDeviceSizeInBytes_Args, PJRT_Buffer_ReadyEvent_Args,
+    PJRT_Buffer_GetMemoryLayout_Args, PJRT_Buffer_IsDeleted_Args, PJRT_Buffer_MemoryLayout,
+    PJRT_Buffer_MemoryLayout_Tiled, PJRT_Buffer_MemoryLayout_Type, PJRT_Buffer_Memory_Args,
+    PJRT_Buffer_OnDeviceSizeInBytes_Args, PJRT_Buffer_ReadyEvent_Args,
     PJRT_Buffer_ToHostBuffer_Args, PJRT_Client_BufferFromHostBuffer_Args, PJRT_Event,
     PJRT_HostBufferSemantics,
 };
@@ -41,12 +42,15 @@ pub(crate) enum RawLayout {
 /// Copies `data`, dense and row-major, into a new buffer. The data is read
 /// during the call only (`kImmutableOnlyDuringCall`, FACTS 11).
 ///
-/// The caller has checked that `data` is as long as type and dims need.
+/// The caller has checked that `data` is as long as type and dims need, and that
+/// `minor_to_major`, the order on the device if it is not to be the plugin's choice,
+/// has as many dimensions.
 pub(crate) fn from_host(
     session: &Arc<Session>,
     data: &[u8],
     element_type: ElementType,
     dims: &[i64],
+    minor_to_major: Option<&[i64]>,
     place: Place,
 ) -> Result<Owned<PJRT_Buffer>> {
     let client = &session.raw;
@@ -61,7 +65,16 @@ pub(crate) fn from_host(
         Place::Device(index) => args.device = client.device(index),
         Place::Memory(index) => args.memory = client.memory(index),
     }
-    // SAFETY: data and dims outlive the call, which reads them and keeps nothing;
+    let mut layout = PJRT_Buffer_MemoryLayout::zeroed();
+    if let Some(order) = minor_to_major {
+        let mut tiled = PJRT_Buffer_MemoryLayout_Tiled::zeroed();
+        tiled.minor_to_major = order.as_ptr();
+        tiled.minor_to_major_size = order.len();
+        layout.type_ = PJRT_Buffer_MemoryLayout_Type::Tiled;
+        layout.layout.tiled = tiled;
+        args.device_layout = &mut layout;
+    }
+    // SAFETY: data, dims and layout outlive the call, which reads them and keeps nothing;
     // the client is alive and the place is its own. What it hands out is owned
     // before the status is looked at (FACTS 22).
     let (status, buffer, _done) = unsafe {

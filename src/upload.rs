@@ -1,0 +1,114 @@
+//! From host memory to a device.
+
+use std::sync::Arc;
+
+use pjrt_sys::PJRT_Buffer;
+
+use crate::client::Session;
+use crate::device_shape::DeviceShape;
+use crate::element::ElementType;
+use crate::error::{Code, Error, Result};
+use crate::memory::Place;
+use crate::pjrt::{buffer, Owned};
+use crate::shape::{Layout, Shape};
+
+/// What a plugin makes of host bytes when it is told a layout that is not row-major.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LayoutHabit {
+    /// It takes them as row-major and puts them in order (0.115).
+    Orders,
+    /// It takes them as being in that order already (0.81, 0.106).
+    Copies,
+}
+
+/// A buffer with the given row-major bytes, as many as `shape` takes; the index of its
+/// device. In the plugin's usual layout when none is given.
+pub(crate) fn upload(
+    place: &Place,
+    bytes: &[u8],
+    shape: &Shape,
+    layout: Option<&Layout>,
+) -> Result<(Owned<PJRT_Buffer>, usize)> {
+    let session = place.session();
+    let (at, device) = place.resolve()?;
+    let doing = |error: Error| error.context(format!("copying {shape} to {place:?}"));
+    // What orders the elements as row-major is not worth the question below.
+    let unusual = layout.filter(|layout| !layout.orders_as_row_major(shape));
+    let raw = match unusual {
+        None => raw_upload(session, bytes, shape, layout, at),
+        Some(unusual) => match session.layout_habit(at)? {
+            LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at),
+            LayoutHabit::Copies => {
+                let ordered = unusual.bytes_from_row_major(shape, bytes);
+                raw_upload(session, &ordered, shape, layout, at)
+            }
+        },
+    };
+    Ok((raw.map_err(doing)?, device))
+}
+
+fn raw_upload(
+    session: &Arc<Session>,
+    bytes: &[u8],
+    shape: &Shape,
+    layout: Option<&Layout>,
+    at: buffer::Place,
+) -> Result<Owned<PJRT_Buffer>> {
+    let order = layout.map(Layout::raw_minor_to_major);
+    buffer::from_host(
+        session,
+        bytes,
+        shape.element_type(),
+        &shape.raw_dims(),
+        order.as_deref(),
+        at,
+    )
+}
+
+/// Sees what the plugin makes of a matrix whose columns are to lie one after another:
+/// versions differ and none says.
+pub(crate) fn probe_layout_habit(session: &Arc<Session>, at: buffer::Place) -> Result<LayoutHabit> {
+    let shape = Shape::new(ElementType::U8, &[2, 2])?;
+    let columns = Layout::new(&[0, 1])?;
+    let matrix = raw_upload(session, &[0, 1, 2, 3], &shape, Some(&columns), at)?;
+    let on_device = matrix.read::<u8>(4)?.finish()?;
+    match *on_device {
+        [0, 2, 1, 3] => Ok(LayoutHabit::Orders),
+        [0, 1, 2, 3] => Ok(LayoutHabit::Copies),
+        _ => Err(Error::new(
+            Code::Unimplemented,
+            format!(
+                "the plugin can't upload in the layout {columns}: of the bytes 0, 1, 2, 3 it made \
+                 {on_device:?}"
+            ),
+        )),
+    }
+}
+
+/// The plugin's copy of a shape with the layout that a buffer has.
+pub(crate) fn device_shape_of(raw: &Owned<PJRT_Buffer>, shape: &Shape) -> Result<Arc<DeviceShape>> {
+    let layout = layout_of(raw, shape)?;
+    let table = &raw.session().shapes;
+    Ok(table.intern(DeviceShape::new(shape.clone(), &layout)))
+}
+
+/// The layout as the plugin states it (`PJRT_Buffer_GetMemoryLayout`).
+fn layout_of(raw: &Owned<PJRT_Buffer>, shape: &Shape) -> Result<Layout> {
+    let rank = shape.rank();
+    let layout = match raw.layout()? {
+        buffer::RawLayout::MinorToMajor(order) => Layout::from_minor_to_major(&order, rank),
+        buffer::RawLayout::Strides(strides) => {
+            let mut order: Vec<i64> = (0..strides.len() as i64).collect();
+            // Larger strides are more major; of equal ones (sizes of 1) the later
+            // dimension is the more minor, as in row-major order.
+            order.sort_by_key(|dim| (strides[*dim as usize], -*dim));
+            Layout::from_minor_to_major(&order, rank)
+        }
+    };
+    layout.ok_or_else(|| {
+        Error::new(
+            Code::Internal,
+            format!("the plugin gives a layout that does not order the dimensions of {shape}"),
+        )
+    })
+}
