@@ -28,7 +28,7 @@ use crate::upload;
 /// A buffer may be pending (being computed or transferred), and a run can fail after
 /// its call returned: reading reports that failure.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> xla::Result<()> {
 /// let client = xla::Client::cpu()?;
 /// let device = client.device(0)?;

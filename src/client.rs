@@ -56,7 +56,7 @@ impl ClientOptions {
 /// Cheap to clone; all clones are one client. Buffers, executables and events hold
 /// it, so it lives as long as the last of them.
 ///
-/// ```no_run
+/// ```
 /// # fn main() -> xla::Result<()> {
 /// let client = xla::Plugin::cpu()?.client()?;
 /// for device in client.devices() {

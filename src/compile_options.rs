@@ -161,7 +161,7 @@ impl CompileOptions {
             assigned.map(|assignment| assignment.partitions),
             program,
         )?;
-        let needed = replicas.checked_mul(partitions).unwrap_or(usize::MAX);
+        let needed = replicas.saturating_mul(partitions);
         let present = client.all_devices().len();
         if needed > present {
             return Err(Error::invalid(format!(

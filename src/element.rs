@@ -12,7 +12,7 @@ use crate::float8::{
 use crate::pjrt::host::{self, Plain};
 
 macro_rules! element_types {
-    ($($(#[doc = $doc:literal])* $variant:ident $name:literal $bits:literal $hlo:expr;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident $name:literal $bits:literal $hlo:literal;)*) => {
         /// The type of a buffer's elements: all that PJRT knows (`PJRT_Buffer_Type`).
         ///
         /// Types of fewer than 8 bits take a byte an element on the host, in the
@@ -39,8 +39,10 @@ macro_rules! element_types {
 
             /// The type with this number in HLO's `PrimitiveType`.
             pub(crate) fn from_hlo(number: i32) -> Option<ElementType> {
-                $(if $hlo == Some(number) { return Some(ElementType::$variant); })*
-                None
+                match number {
+                    $($hlo => Some(ElementType::$variant),)*
+                    _ => None,
+                }
             }
         }
     };
@@ -48,74 +50,89 @@ macro_rules! element_types {
 
 element_types! {
     /// One truth value: a byte, 0 or 1.
-    Pred "pred" 8 Some(1);
+    Pred "pred" 8 1;
     /// 1-bit signed integer.
-    S1 "s1" 1 Some(30);
+    S1 "s1" 1 30;
     /// 2-bit signed integer.
-    S2 "s2" 2 Some(26);
+    S2 "s2" 2 26;
     /// 4-bit signed integer.
-    S4 "s4" 4 Some(21);
+    S4 "s4" 4 21;
     /// 8-bit signed integer.
-    S8 "s8" 8 Some(2);
+    S8 "s8" 8 2;
     /// 16-bit signed integer.
-    S16 "s16" 16 Some(3);
+    S16 "s16" 16 3;
     /// 32-bit signed integer.
-    S32 "s32" 32 Some(4);
+    S32 "s32" 32 4;
     /// 64-bit signed integer.
-    S64 "s64" 64 Some(5);
+    S64 "s64" 64 5;
     /// 1-bit unsigned integer.
-    U1 "u1" 1 Some(31);
+    U1 "u1" 1 31;
     /// 2-bit unsigned integer.
-    U2 "u2" 2 Some(27);
+    U2 "u2" 2 27;
     /// 4-bit unsigned integer.
-    U4 "u4" 4 Some(22);
+    U4 "u4" 4 22;
     /// 8-bit unsigned integer.
-    U8 "u8" 8 Some(6);
+    U8 "u8" 8 6;
     /// 16-bit unsigned integer.
-    U16 "u16" 16 Some(7);
+    U16 "u16" 16 7;
     /// 32-bit unsigned integer.
-    U32 "u32" 32 Some(8);
+    U32 "u32" 32 8;
     /// 64-bit unsigned integer.
-    U64 "u64" 64 Some(9);
+    U64 "u64" 64 9;
     /// 4-bit float, finite only.
-    F4E2M1FN "f4e2m1fn" 4 Some(32);
+    F4E2M1FN "f4e2m1fn" 4 32;
     /// 6-bit float, finite only.
-    F6E2M3FN "f6e2m3fn" 6 None::<i32>;
+    F6E2M3FN "f6e2m3fn" 6 36;
     /// 6-bit float, finite only.
-    F6E3M2FN "f6e3m2fn" 6 None::<i32>;
+    F6E3M2FN "f6e3m2fn" 6 35;
     /// 8-bit float, 3 exponent bits.
-    F8E3M4 "f8e3m4" 8 Some(29);
+    F8E3M4 "f8e3m4" 8 29;
     /// 8-bit float, 4 exponent bits, with infinities.
-    F8E4M3 "f8e4m3" 8 Some(28);
+    F8E4M3 "f8e4m3" 8 28;
     /// 8-bit float, 4 exponent bits, finite and NaN.
-    F8E4M3FN "f8e4m3fn" 8 Some(20);
+    F8E4M3FN "f8e4m3fn" 8 20;
     /// 8-bit float, 4 exponent bits, bias 8, no negative zero.
-    F8E4M3FNUZ "f8e4m3fnuz" 8 Some(25);
+    F8E4M3FNUZ "f8e4m3fnuz" 8 25;
     /// 8-bit float, 4 exponent bits, bias 11, no negative zero.
-    F8E4M3B11FNUZ "f8e4m3b11fnuz" 8 Some(23);
+    F8E4M3B11FNUZ "f8e4m3b11fnuz" 8 23;
     /// 8-bit float, 5 exponent bits, with infinities.
-    F8E5M2 "f8e5m2" 8 Some(19);
+    F8E5M2 "f8e5m2" 8 19;
     /// 8-bit float, 5 exponent bits, bias 16, no negative zero.
-    F8E5M2FNUZ "f8e5m2fnuz" 8 Some(24);
+    F8E5M2FNUZ "f8e5m2fnuz" 8 24;
     /// 8-bit scale: powers of two, no sign, no zero.
-    F8E8M0FNU "f8e8m0fnu" 8 Some(33);
+    F8E8M0FNU "f8e8m0fnu" 8 33;
     /// IEEE half precision.
-    F16 "f16" 16 Some(10);
+    F16 "f16" 16 10;
     /// Bfloat16.
-    Bf16 "bf16" 16 Some(16);
+    Bf16 "bf16" 16 16;
     /// IEEE single precision.
-    F32 "f32" 32 Some(11);
+    F32 "f32" 32 11;
     /// IEEE double precision.
-    F64 "f64" 64 Some(12);
+    F64 "f64" 64 12;
     /// Complex of two f32.
-    C64 "c64" 64 Some(15);
+    C64 "c64" 64 15;
     /// Complex of two f64.
-    C128 "c128" 128 Some(18);
+    C128 "c128" 128 18;
     /// No data: orders effects.
-    Token "token" 0 Some(17);
+    Token "token" 0 17;
 }
 
 impl ElementType {
+    /// The API minor that brought the type. A plugin that is older dereferences null
+    /// when it is told the number.
+    pub(crate) fn since(self) -> i32 {
+        match self {
+            ElementType::F8E4M3
+            | ElementType::F8E3M4
+            | ElementType::F8E8M0FNU
+            | ElementType::F4E2M1FN => 68,
+            // 0.90 doesn't list them, 0.106 has them.
+            ElementType::S1 | ElementType::U1 => 106,
+            ElementType::F6E2M3FN | ElementType::F6E3M2FN => 114,
+            _ => 0,
+        }
+    }
+
     /// The size of one element in host memory in bytes.
     pub fn host_size(self) -> usize {
         self.bits().div_ceil(8)

@@ -45,7 +45,7 @@ impl Executable {
         let encoded = options.encode(&resolved);
         let raw = executable::compile(
             client.session(),
-            program.as_bytes(),
+            program.terminated(),
             program.format_name(),
             &encoded,
         )

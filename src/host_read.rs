@@ -75,7 +75,7 @@ impl<T: Element> Future for HostRead<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         if let Some(event) = this.read.as_ref().and_then(Read::event) {
-            if let Poll::Pending = this.waiter.poll(event, context) {
+            if this.waiter.poll(event, context).is_pending() {
                 return Poll::Pending;
             }
         }

@@ -1,5 +1,75 @@
-//! XLA from Rust: load a PJRT plugin, compile StableHLO, run it on one device or
+//! XLA from Rust: load a PJRT plugin, compile StableHLO, run it on one device or on
 //! many, and donate buffers by moving them.
+//!
+//! Nothing of XLA is linked: a [`Plugin`] is a shared library, the very one that JAX
+//! loads, found on the machine or named by path.
+//!
+//! # A tour
+//!
+//! [`Plugin`] → [`Client`] → [`Device`]s. A [`Program`] (StableHLO or HLO) is compiled
+//! with [`CompileOptions`] into an [`Executable`], whose [`Signature`] tells what it
+//! takes, gives and donates. A [`Buffer`] holds values on a device; running an
+//! executable takes buffers and gives buffers. What happens later is an [`Event`] or a
+//! [`HostRead`], both futures that can also be waited for.
+//!
+//! ```
+//! use xla::{Buffer, Client, CompileOptions, Program};
+//!
+//! # fn main() -> xla::Result<()> {
+//! let client = Client::cpu()?;
+//! let device = client.device(0)?;
+//! // w - 0.5 * g; the memory of `w` becomes that of the result.
+//! let program = Program::from_text(
+//!     r#"
+//!     func.func @main(%w: tensor<2xf32> {tf.aliasing_output = 0 : i32},
+//!                     %g: tensor<2xf32>) -> tensor<2xf32> {
+//!       %rate = stablehlo.constant dense<0.5> : tensor<2xf32>
+//!       %step = stablehlo.multiply %rate, %g : tensor<2xf32>
+//!       %new = stablehlo.subtract %w, %step : tensor<2xf32>
+//!       return %new : tensor<2xf32>
+//!     }"#,
+//! )?;
+//! let step = client.compile(&program, &CompileOptions::new())?;
+//! assert_eq!(step.signature().donated_bytes(), 8);
+//!
+//! let mut w = Buffer::from_host(&device, &[1f32, 2.], &[2])?;
+//! let g = Buffer::from_host(&device, &[2f32, 2.], &[2])?;
+//! for _ in 0..3 {
+//!     w = step.run((w, &g))?.into_single()?;
+//! }
+//! assert_eq!(w.to_host::<f32>()?, [-2., -1.]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Donation is a move
+//!
+//! A program can declare that it reuses the memory of an input for an output (JAX:
+//! `donate_argnums`). Other clients find out at run time that a donated buffer was used
+//! again. Here an argument passed **by value is given** and gone, one passed **by
+//! reference is lent** and never consumed, whatever the program says:
+//!
+//! ```compile_fail,E0382
+//! # fn f(step: &xla::Executable, w: xla::Buffer, g: &xla::Buffer) -> xla::Result<()> {
+//! let new = step.run((w, g))?.into_single()?;
+//! w.to_host::<f32>()?; // error: borrow of moved value: `w`
+//! # Ok(()) }
+//! ```
+//!
+//! A call that is refused gives everything back: see [`CallError`].
+//!
+//! # Several devices
+//!
+//! A program with replicas or partitions runs on several devices in one launch,
+//! [`Executable::run_per_device`]: a list of arguments for each, in the order of
+//! [`Executable::devices`].
+//!
+//! # Safety
+//!
+//! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
+//! What can end the process inside a plugin is refused before the plugin sees it. Two
+//! things are trusted: that a file named as a plugin is one, and that bytes given to
+//! [`Client::deserialize`] come from [`Executable::serialize`].
 #![deny(unsafe_code)]
 
 mod argument;
@@ -57,3 +127,8 @@ pub use value::Value;
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
+
+/// The README's programs, compiled and run.
+#[cfg(all(doctest, feature = "fetch-cpu"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

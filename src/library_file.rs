@@ -92,19 +92,11 @@ fn from_io(error: io::Error) -> LibraryFileError {
 #[derive(Clone, Copy)]
 struct Machine {
     name: &'static str,
-    /// Its number in the ELF header.
-    number: u64,
 }
 
 impl Machine {
-    const X86_64: Self = Self {
-        name: "x86_64",
-        number: 62,
-    };
-    const AARCH64: Self = Self {
-        name: "aarch64",
-        number: 183,
-    };
+    const X86_64: Self = Self { name: "x86_64" };
+    const AARCH64: Self = Self { name: "aarch64" };
 
     fn of_this_program() -> Option<Self> {
         if cfg!(target_arch = "x86_64") {

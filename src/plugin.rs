@@ -102,7 +102,7 @@ impl Plugin {
             .map_err(|error| error.context(format!("plugin from {}", found.origin)))
     }
 
-    fn from_api(api: Api, path: Option<PathBuf>) -> Result<Plugin> {
+    pub(crate) fn from_api(api: Api, path: Option<PathBuf>) -> Result<Plugin> {
         let attributes = match library::attributes(api) {
             Err(error) if error.code() == Code::Unimplemented => Vec::new(),
             other => other?,
@@ -133,7 +133,8 @@ impl Plugin {
         Client::create(self, options)
     }
 
-    /// The file that was loaded, by its canonical path.
+    /// The file that was loaded, by its canonical path; `None` for a plugin that came as
+    /// a table.
     pub fn path(&self) -> Option<&Path> {
         self.inner.path.as_deref()
     }

@@ -36,6 +36,7 @@ pub enum ProgramFormat {
 #[derive(Clone)]
 pub struct Program {
     format: ProgramFormat,
+    /// With a NUL behind it, which is not counted: see `terminated`.
     code: Vec<u8>,
     /// Where it came from, for messages.
     origin: String,
@@ -132,7 +133,7 @@ impl Program {
         let declared = Declared::of_text(&text);
         Ok(Program {
             format: ProgramFormat::StableHloText,
-            code: text.into_bytes(),
+            code: terminated(text.into_bytes()),
             origin,
             declared,
         })
@@ -148,7 +149,7 @@ impl Program {
         let declared = Declared::of_bytecode(&code);
         Ok(Program {
             format: ProgramFormat::StableHloBytecode,
-            code,
+            code: terminated(code),
             origin,
             declared,
         })
@@ -163,7 +164,7 @@ impl Program {
         check_hlo(&module, &origin)?;
         Ok(Program {
             format: ProgramFormat::Hlo,
-            code,
+            code: terminated(code),
             origin,
             declared: Declared::default(),
         })
@@ -176,6 +177,11 @@ impl Program {
 
     /// The program as the compiler gets it.
     pub fn as_bytes(&self) -> &[u8] {
+        &self.code[..self.code.len() - 1]
+    }
+
+    /// The program with a NUL behind it, as the fence takes it.
+    pub(crate) fn terminated(&self) -> &[u8] {
         &self.code
     }
 
@@ -227,10 +233,15 @@ impl fmt::Debug for Program {
             f,
             "Program({:?}, {} bytes, {})",
             self.format,
-            self.code.len(),
+            self.as_bytes().len(),
             self.origin
         )
     }
+}
+
+fn terminated(mut code: Vec<u8>) -> Vec<u8> {
+    code.push(0);
+    code
 }
 
 /// Whether a UTF-8 file is text: control characters don't occur in StableHLO, and

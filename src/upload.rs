@@ -30,6 +30,7 @@ pub(crate) fn upload(
     layout: Option<&Layout>,
 ) -> Result<(Owned<PJRT_Buffer>, usize)> {
     let session = place.session();
+    check_known(session, shape.element_type())?;
     let (at, device) = place.resolve()?;
     let doing = |error: Error| error.context(format!("copying {shape} to {place:?}"));
     // What orders the elements as row-major is not worth the question below.
@@ -45,6 +46,22 @@ pub(crate) fn upload(
         },
     };
     Ok((raw.map_err(doing)?, device))
+}
+
+/// Refuses a type that is newer than the plugin's API.
+fn check_known(session: &Session, element_type: ElementType) -> Result<()> {
+    let (major, minor) = session.raw.api().version();
+    if minor >= element_type.since() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::Unimplemented,
+        format!(
+            "this plugin (PJRT API {major}.{minor}) doesn't know the element type {element_type}; it \
+             is in the API since 0.{} at the latest",
+            element_type.since()
+        ),
+    ))
 }
 
 fn raw_upload(

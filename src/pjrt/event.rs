@@ -81,10 +81,10 @@ struct Pending {
 }
 
 impl Pending {
-    fn hand_over(self: Box<Self>, outcome: Notice) {
+    fn hand_over(self, outcome: Notice) {
         let Pending {
             session, notice, ..
-        } = *self;
+        } = self;
         reaper::run(Box::new(move || {
             notice(outcome);
             // May be the client's last holder: it is destroyed here, on the

@@ -17,7 +17,7 @@ use super::client::{chars, nothing_from};
 use super::owned::Owned;
 use super::parts;
 use crate::client::Session;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 
 /// Sizes that the compiler states for a program, in bytes a device.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,15 +37,24 @@ pub(crate) struct CompiledSizes {
 
 /// Compiles `code` of the given format (`mlir`, `hlo`, ...) with serialised
 /// compile options, and loads it (`PJRT_Client_Compile`).
+///
+/// `code` ends with a NUL that isn't part of it: the parser of 0.115 reads text in place
+/// and goes on until it meets one, past the stated size.
 pub(crate) fn compile(
     session: &Arc<Session>,
     code: &[u8],
     format: &str,
     options: &[u8],
 ) -> Result<Owned<PJRT_LoadedExecutable>> {
+    let Some((0, counted)) = code.split_last() else {
+        return Err(Error::new(
+            Code::Internal,
+            "program code without a NUL behind it",
+        ));
+    };
     let mut program = PJRT_Program::zeroed();
     program.code = code.as_ptr().cast::<c_char>().cast_mut();
-    program.code_size = code.len();
+    program.code_size = counted.len();
     program.format = chars(format.as_bytes());
     program.format_size = format.len();
     let mut args = PJRT_Client_Compile_Args::zeroed();
@@ -53,7 +62,8 @@ pub(crate) fn compile(
     args.program = &program;
     args.compile_options = chars(options);
     args.compile_options_size = options.len();
-    // SAFETY: program and options outlive the call, which only reads them; what it
+    // SAFETY: program, with its NUL, and options outlive the call, which only reads
+    // them; what it
     // hands out is owned before the status counts.
     let (status, executable) = unsafe {
         let status = session

@@ -23,7 +23,7 @@ static LOADED: Mutex<Vec<(PathBuf, Api)>> = Mutex::new(Vec::new());
 pub(crate) fn load(path: &Path) -> Result<(PathBuf, Api)> {
     library_file::check(path).map_err(|fault| {
         let code = match fault {
-            library_file::LibraryFileError::NoFile { .. } => Code::NotFound,
+            library_file::LibraryFileError::NoFile => Code::NotFound,
             _ => Code::InvalidArgument,
         };
         Error::new(

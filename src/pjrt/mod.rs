@@ -23,6 +23,7 @@ pub(crate) mod library;
 mod named_value;
 pub(crate) mod owned;
 mod parts;
+mod raw;
 mod reaper;
 
 pub(crate) use api::Api;
