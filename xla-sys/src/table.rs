@@ -67,7 +67,7 @@ table! {
     fallible PJRT_Device_IsAddressable(PJRT_Device_IsAddressable_Args) 54;
     /// Number of a device on its own host, or -1.
     fallible PJRT_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args) 54;
-    /// The memories that a device can use.
+    /// The memories within a device's reach.
     fallible PJRT_Device_AddressableMemories(PJRT_Device_AddressableMemories_Args) 54;
     /// The memory that a device uses if none is named.
     fallible PJRT_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args) 54;
