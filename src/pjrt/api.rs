@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::ptr::NonNull;
 
 use pjrt_sys::{
     entry, Args, Entry, PJRT_Api, PJRT_Error, PJRT_Error_Code, PJRT_Error_Destroy_Args,
@@ -12,62 +13,44 @@ use super::parts;
 use crate::error::{Code, Error, Result};
 
 /// A loaded plugin's function table. A word, free to copy: the table is part of
-/// a library that is never unloaded.
+/// a library that is never unloaded. It is never copied by value: its true length is
+/// known to the plugin alone.
 #[derive(Clone, Copy)]
 pub(crate) struct Api {
-    table: &'static Table,
-}
-
-/// What is known of a table before any slot is read.
-pub(crate) struct Table {
-    start: *const PJRT_Api,
-    size: usize,
-    major: i32,
-    minor: i32,
+    table: NonNull<PJRT_Api>,
 }
 
 // SAFETY: the table is read-only data of a library that stays loaded, and the
 // PJRT header asks every entry to be callable from any thread.
-unsafe impl Send for Table {}
+unsafe impl Send for Api {}
 // SAFETY: as above.
-unsafe impl Sync for Table {}
+unsafe impl Sync for Api {}
 
 /// The part of the table that every supported plugin has in the same place:
 /// its size, the extension list and the version.
 const PROLOGUE: usize = std::mem::offset_of!(PJRT_Api, PJRT_Error_Destroy);
 
 impl Api {
-    /// Takes a table as a plugin handed it out. The table is never copied: its
-    /// true length is known to the plugin alone.
+    /// Takes a table as a plugin handed it out.
     ///
     /// # Safety
-    /// `start` is null or points to a `PJRT_Api` that stays valid and unchanged
+    /// `table` is null or points to a `PJRT_Api` that stays valid and unchanged
     /// for the life of the process.
-    pub(crate) unsafe fn from_table(start: *const PJRT_Api) -> Result<Api, TableFault> {
-        if start.is_null() {
-            return Err(TableFault::Null);
-        }
+    pub(crate) unsafe fn from_table(table: *const PJRT_Api) -> Result<Api, TableFault> {
+        let table = NonNull::new(table.cast_mut()).ok_or(TableFault::Null)?;
         // SAFETY: every version of the header begins with `struct_size`.
-        let size = unsafe { std::ptr::addr_of!((*start).struct_size).read() };
+        let size = unsafe { (&raw const (*table.as_ptr()).struct_size).read() };
         if size < PROLOGUE {
             return Err(TableFault::Short { size });
         }
-        // SAFETY: the version lies before `PROLOGUE`, which `size` covers.
-        let version = unsafe { std::ptr::addr_of!((*start).pjrt_api_version).read() };
-        let table = Table {
-            start,
-            size,
-            major: version.major_version,
-            minor: version.minor_version,
-        };
-        Ok(Api {
-            table: Box::leak(Box::new(table)),
-        })
+        Ok(Api { table })
     }
 
     /// The version of the C API that the plugin implements, as (major, minor).
     pub(crate) fn version(self) -> (i32, i32) {
-        (self.table.major, self.table.minor)
+        // SAFETY: `from_table` has seen that the table reaches beyond the version.
+        let version = unsafe { (&raw const (*self.table.as_ptr()).pjrt_api_version).read() };
+        (version.major_version, version.minor_version)
     }
 
     /// Calls a table entry. Sets `struct_size` by the header's rule, and turns
@@ -80,13 +63,10 @@ impl Api {
     /// Every pointer in `args` is null where the entry allows it or valid for
     /// what the entry does with it, and the objects behind them are alive.
     pub(crate) unsafe fn call<A: Args>(self, entry: Entry<A>, args: &mut A) -> Result<()> {
-        let Some(slot) = self.slot(entry.offset) else {
+        // SAFETY: the table is alive, and as long as it says.
+        let Some(function) = (unsafe { entry.of(self.table.as_ptr()) }) else {
             return Err(self.missing(entry.name, entry.since));
         };
-        // SAFETY: a non-null slot at this entry's offset holds a function of this
-        // signature (pjrt_sys ties `A` to the entry; the layout is proved there).
-        let function: unsafe extern "C" fn(*mut A) -> *mut PJRT_Error =
-            unsafe { std::mem::transmute(slot) };
         // SAFETY: the caller answers for `args`; its size is the header's.
         let error = unsafe { function(args) };
         if error.is_null() {
@@ -98,31 +78,11 @@ impl Api {
 
     /// Calls an entry that reports nothing: the two that serve errors.
     unsafe fn call_void<A: Args>(self, entry: VoidEntry<A>, args: &mut A) {
-        if let Some(slot) = self.slot(entry.offset) {
-            // SAFETY: as in `call`, with the void signature of these entries.
-            let function: unsafe extern "C" fn(*mut A) = unsafe { std::mem::transmute(slot) };
+        // SAFETY: the table is alive, and as long as it says.
+        if let Some(function) = unsafe { entry.of(self.table.as_ptr()) } {
             // SAFETY: the caller answers for `args`.
             unsafe { function(args) };
         }
-    }
-
-    /// The function at an offset, where the plugin's table reaches that far and
-    /// holds one.
-    fn slot(self, offset: usize) -> Option<*const c_void> {
-        if offset + size_of::<*const c_void>() > self.table.size {
-            return None;
-        }
-        // SAFETY: the slot lies inside the size that the plugin states, and a slot
-        // is a nullable pointer.
-        let slot = unsafe {
-            self.table
-                .start
-                .cast::<u8>()
-                .add(offset)
-                .cast::<*const c_void>()
-                .read()
-        };
-        (!slot.is_null()).then_some(slot)
     }
 
     fn missing(self, name: &'static str, since: u32) -> Error {
@@ -147,17 +107,8 @@ impl Api {
     pub(crate) unsafe fn take_error(self, function: &'static str, error: *mut PJRT_Error) -> Error {
         let mut code = PJRT_Error_GetCode_Args::zeroed();
         code.error = error;
-        // The code is asked through the slot alone: a failure of this call is no
-        // reason for a second error.
-        if let Some(slot) = self.slot(entry::PJRT_Error_GetCode.offset) {
-            // SAFETY: as in `call`.
-            let ask: unsafe extern "C" fn(*mut PJRT_Error_GetCode_Args) -> *mut PJRT_Error =
-                unsafe { std::mem::transmute(slot) };
-            // SAFETY: the error is alive until the end of this function.
-            let nested = unsafe { ask(&mut code) };
-            // SAFETY: a nested error is a fresh one of this plugin.
-            unsafe { self.destroy_error(nested) };
-        }
+        // SAFETY: the error is alive until the end of this function.
+        unsafe { self.ask_error(entry::PJRT_Error_GetCode, &mut code) };
         let mut text = PJRT_Error_Message_Args::zeroed();
         text.error = error;
         // SAFETY: the error is alive; its message lives as long as it does and is
@@ -189,22 +140,28 @@ impl Api {
                 list.push((parts::text(key, key_size), value));
             }
         }
-        let mut list = Vec::new();
-        let Some(slot) = self.slot(entry::PJRT_Error_ForEachPayload.offset) else {
-            return list;
-        };
+        let mut list: Vec<(String, Vec<u8>)> = Vec::new();
         let mut args = PJRT_Error_ForEachPayload_Args::zeroed();
         args.error = error;
         args.visitor = Some(visit);
         args.user_arg = (&raw mut list).cast();
-        // SAFETY: as in `call`; `visit` runs only inside this call.
-        unsafe {
-            let each: unsafe extern "C" fn(*mut PJRT_Error_ForEachPayload_Args) -> *mut PJRT_Error =
-                std::mem::transmute(slot);
-            let nested = each(&mut args);
-            self.destroy_error(nested);
-        }
+        // SAFETY: the error is alive; `visit` runs only inside this call.
+        unsafe { self.ask_error(entry::PJRT_Error_ForEachPayload, &mut args) };
         list
+    }
+
+    /// Asks something of an error. That the plugin can't answer, or fails to, is no reason
+    /// for a second error: the answer stays empty.
+    ///
+    /// # Safety
+    /// As [`Api::call`].
+    unsafe fn ask_error<A: Args>(self, entry: Entry<A>, args: &mut A) {
+        // SAFETY: the caller's promise; a nested error is a fresh one of this plugin.
+        unsafe {
+            if let Some(function) = entry.of(self.table.as_ptr()) {
+                self.destroy_error(function(args));
+            }
+        }
     }
 
     unsafe fn destroy_error(self, error: *mut PJRT_Error) {
