@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use pjrt_sys::PJRT_LoadedExecutable;
 
-use crate::argument::Arguments;
 use crate::client::{Client, Session};
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
