@@ -42,7 +42,7 @@ impl<'a> From<&'a Buffer> for Argument<'a> {
 #[derive(Debug, Default)]
 pub struct ArgumentList<'a> {
     // A run with no more allocates nothing for its arguments.
-    pub(crate) arguments: SmallVec<[Argument<'a>; 16]>,
+    pub(crate) arguments: SmallVec<[Argument<'a>; 64]>,
 }
 
 impl<'a> ArgumentList<'a> {

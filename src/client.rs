@@ -263,16 +263,20 @@ impl fmt::Debug for Client {
     }
 }
 
+/// Far more than anybody runs. The plugins cut the number to 32 bits, or end the process
+/// when they can't get the memory.
+const MOST_CPU_DEVICES: i64 = 65_536;
+
 /// Refuses the options with which a plugin ends the process instead of answering.
 fn check_options(options: &ClientOptions) -> Result<()> {
     for (name, value) in &options.named {
         if name == "cpu_device_count" {
             match value.as_int() {
-                Some(count) if count >= 1 => {}
+                Some(count) if (1..=MOST_CPU_DEVICES).contains(&count) => {}
                 _ => {
                     return Err(Error::invalid(format!(
-                        "client option `cpu_device_count`: wanted an integer of 1 or more, got \
-                         {value:?}"
+                        "client option `cpu_device_count`: wanted an integer from 1 to \
+                         {MOST_CPU_DEVICES}, got {value:?}"
                     )))
                 }
             }

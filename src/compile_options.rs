@@ -132,7 +132,9 @@ impl CompileOptions {
     }
 
     /// Sets a compiler option by name: XLA's debug options such as `xla_dump_to`, and
-    /// the options of a platform. The plugin refuses names and types it doesn't know.
+    /// the options of a platform. The plugin refuses names and types it doesn't know. Values
+    /// go to the compiler as they are, and an absurd one (a negative count) can end the
+    /// process.
     #[must_use]
     pub fn option(
         mut self,

@@ -94,6 +94,7 @@ mod pjrt;
 mod plugin;
 mod program;
 mod proto;
+mod run;
 mod search;
 mod serialized;
 mod shape;

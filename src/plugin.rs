@@ -127,8 +127,9 @@ impl Plugin {
     /// Makes a client (`PJRT_Client_Create`).
     ///
     /// # Errors
-    /// The plugin refuses an option or finds no device; `XLA_FLAGS` names a flag
-    /// that this plugin doesn't know (the plugin would end the process).
+    /// The plugin refuses an option or finds no device; `XLA_FLAGS` is malformed or names a
+    /// flag that this plugin doesn't know (the plugin would end the process). The *values* of
+    /// flags can't be checked: a wrong one still ends the process.
     pub fn client_with(&self, options: &ClientOptions) -> Result<Client> {
         Client::create(self, options)
     }

@@ -37,6 +37,12 @@ pub(crate) fn check(path: Option<&Path>) -> Result<()> {
 /// A value that doesn't begin with `--` names a file that holds the flags.
 fn expand(text: &str) -> Result<String> {
     let trimmed = text.trim();
+    if trimmed.is_empty() && !text.is_empty() {
+        // Taken for the name of a file.
+        return Err(Error::invalid(
+            "XLA_FLAGS holds nothing but spaces; unset it",
+        ));
+    }
     if trimmed.is_empty() || trimmed.starts_with('-') {
         return Ok(trimmed.to_owned());
     }
@@ -48,27 +54,58 @@ fn expand(text: &str) -> Result<String> {
     })
 }
 
+/// The names of flags written `--name=value`, with spaces between them; a value may be
+/// quoted as a whole, with `"` or `'`.
 fn flag_names(flags: &str) -> Result<Vec<&str>> {
-    flags
-        .split_whitespace()
-        .map(|flag| {
-            let name = flag
-                .strip_prefix("--")
-                .and_then(|rest| rest.split('=').next());
-            name.filter(|name| !name.is_empty()).ok_or_else(|| {
-                Error::invalid(format!(
-                    "XLA_FLAGS has `{flag}`; flags are written `--name=value`, with spaces between \
-                     them only"
-                ))
-            })
-        })
-        .collect()
+    let mut names = Vec::new();
+    let mut rest = flags.trim_start();
+    while !rest.is_empty() {
+        let end = flag_end(rest);
+        let (flag, behind) = rest.split_at(end);
+        rest = behind.trim_start();
+        let name = flag
+            .strip_prefix("--")
+            .and_then(|body| body.split('=').next());
+        match name {
+            Some(name) if !name.is_empty() && !flag.contains(",--") => names.push(name),
+            _ => {
+                return Err(Error::invalid(format!(
+                    "XLA_FLAGS has `{flag}`; flags are written `--name=value`, with nothing but \
+                     spaces between them"
+                )))
+            }
+        }
+    }
+    Ok(names)
 }
 
-/// Whether the library holds the name as a text of its own, or as a tail of one.
+/// Where the first flag of `text` ends.
+fn flag_end(text: &str) -> usize {
+    let space = text.find(char::is_whitespace).unwrap_or(text.len());
+    let Some(equals) = text[..space].find('=') else {
+        return space;
+    };
+    let value = &text[equals + 1..];
+    let Some(quote) = value.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+        return space;
+    };
+    let mut escaped = false;
+    for (at, c) in value.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return equals + 1 + at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Whether the library holds the name of a flag, as a text of its own or as the end of one:
+/// linkers may merge the two. All flags of XLA begin alike, which keeps other texts out.
 fn is_known(file: &[u8], name: &str) -> bool {
     let ended: Vec<u8> = name.bytes().chain([0]).collect();
-    memmem::find(file, &ended).is_some()
+    name.starts_with("xla_") && memmem::find(file, &ended).is_some()
 }
 
 #[cfg(test)]
@@ -79,8 +116,12 @@ mod tests {
     fn names_are_taken_apart() {
         let names = flag_names("--xla_a=1  --xla_b --xla_c=x=y").expect("well formed");
         assert_eq!(names, ["xla_a", "xla_b", "xla_c"]);
-        assert!(flag_names("xla_a=1").is_err());
-        assert!(flag_names("--=1").is_err());
+        let names = flag_names("--xla_a=\"x --y\" --xla_b='it\\'s' --xla_c").expect("quoted");
+        assert_eq!(names, ["xla_a", "xla_b", "xla_c"]);
+        for wrong in ["xla_a=1", "--=1", "-xla_a=1", "--xla_a=1,--xla_b=2"] {
+            assert!(flag_names(wrong).is_err(), "{wrong}");
+        }
+        assert!(expand("  ").is_err() && expand("").is_ok());
     }
 
     #[test]
@@ -89,5 +130,6 @@ mod tests {
         assert!(is_known(file, "xla_dump_to"));
         assert!(!is_known(file, "xla_dump"));
         assert!(!is_known(file, "xla_dump_too"));
+        assert!(!is_known(file, "other"));
     }
 }

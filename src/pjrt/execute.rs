@@ -13,7 +13,7 @@ use super::owned::Owned;
 use crate::error::Result;
 
 /// Arguments, outputs and devices up to which a launch allocates nothing.
-const INLINE: usize = 16;
+const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
 
 /// What to launch. Lists are device by device, in the executable's logical order.
@@ -28,14 +28,19 @@ pub(crate) struct Launch<'a> {
     pub(crate) completion: bool,
 }
 
+/// An output, still without a shape.
+pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
+
 /// What a launch gave: `outputs` buffers a device, one device after another.
+#[derive(Default)]
 pub(crate) struct Launched {
-    pub(crate) outputs: SmallVec<[Owned<PJRT_Buffer>; INLINE]>,
+    pub(crate) outputs: SmallVec<[RawBuffer; INLINE]>,
     pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
 }
 
 impl Launch<'_> {
-    /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`).
+    /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`), and
+    /// puts what it gives into `launched`, which is empty before.
     ///
     /// `arguments` gives every device's list, one after another, each as long as
     /// the program has parameters. The caller has checked all that the plugin
@@ -44,7 +49,8 @@ impl Launch<'_> {
     pub(crate) fn start<'b>(
         &self,
         arguments: impl Iterator<Item = &'b Owned<PJRT_Buffer>>,
-    ) -> Result<Launched> {
+        launched: &mut Launched,
+    ) -> Result<()> {
         let session = self.executable.session();
         let arguments: SmallVec<[*mut PJRT_Buffer; INLINE]> = arguments.map(Owned::raw).collect();
         let per_device = arguments.len() / self.devices;
@@ -88,21 +94,15 @@ impl Launch<'_> {
                 .raw
                 .api()
                 .call(entry::PJRT_LoadedExecutable_Execute, &mut args);
-            let launched = Launched {
-                outputs: outputs
-                    .iter()
-                    .filter_map(|raw| Owned::adopt(session, *raw))
-                    .collect(),
-                done: events
-                    .iter()
-                    .filter_map(|raw| Owned::adopt(session, *raw))
-                    .collect(),
-            };
+            let made = outputs.iter().filter_map(|raw| Owned::adopt(session, *raw));
+            launched.outputs.extend(made);
+            let made = events.iter().filter_map(|raw| Owned::adopt(session, *raw));
+            launched.done.extend(made);
             status?;
             if launched.outputs.len() != outputs.len() || launched.done.len() != events.len() {
                 return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
             }
-            Ok(launched)
+            Ok(())
         }
     }
 }

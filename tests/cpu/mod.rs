@@ -14,7 +14,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use xla::{bf16, Buffer, Client, ClientOptions, CompileOptions, Device, Executable, Program};
+use xla::{
+    bf16, Buffer, CallError, Client, ClientOptions, Code, CompileOptions, Device, Executable,
+    GivenBack, Program,
+};
 
 /// A new client with this many devices.
 pub fn client(devices: usize) -> Client {
@@ -80,6 +83,98 @@ pub fn vector(device: &Device, values: &[f32]) -> Buffer {
 #[track_caller]
 pub fn values(buffer: &Buffer) -> Vec<f32> {
     buffer.to_host().expect("readable values")
+}
+
+/// A program that takes long: `x` (f32[4096]) added to itself `n` times, so that every
+/// element is `x * (n + 1)`. It reads `x` until its end, and runs while its call has
+/// returned.
+pub const SLOW: &str = r#"
+module @slow {
+  func.func @main(%x: tensor<4096xf32> loc("x"), %n: tensor<i32> loc("n")) -> tensor<4096xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %done:2 = stablehlo.while(%i = %zero, %sum = %x) : tensor<i32>, tensor<4096xf32>
+    cond {
+      %more = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %more : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %more_sum = stablehlo.add %sum, %x : tensor<4096xf32>
+      stablehlo.return %next, %more_sum : tensor<i32>, tensor<4096xf32>
+    }
+    return %done#1 : tensor<4096xf32>
+  }
+}"#;
+
+/// The length of [`SLOW`]'s vector.
+pub const SLOW_LENGTH: usize = 4096;
+
+/// Hands longer and longer loop counts for [`SLOW`] to `watch` until it saw a run
+/// pending. On a slow machine a short run is over before one can look.
+#[track_caller]
+pub fn until_pending(mut watch: impl FnMut(i32) -> bool) {
+    let counts = [50_000, 500_000, 5_000_000];
+    assert!(
+        counts.into_iter().any(&mut watch),
+        "no run of up to {counts:?} rounds was seen pending"
+    );
+}
+
+/// A program whose run fails after its call returned Ok: it needs 2^48 bytes of
+/// scratch memory, more than a process can address. `w` is donated.
+pub const FAILS_LATER: &str = r#"
+module @fails_later {
+  func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 0 : i32} loc("w"), %x: tensor<f32> loc("x")) -> tensor<4xf32> {
+    %many = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<70368744177664xf32>
+    %count = stablehlo.iota dim = 0 : tensor<70368744177664xf32>
+    %huge = stablehlo.multiply %many, %count : tensor<70368744177664xf32>
+    %sorted = "stablehlo.sort"(%huge) ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %less = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %less : tensor<i1>
+    }) {dimension = 0 : i64} : (tensor<70368744177664xf32>) -> tensor<70368744177664xf32>
+    %few = stablehlo.slice %sorted [0:4] : (tensor<70368744177664xf32>) -> tensor<4xf32>
+    %next = stablehlo.add %w, %few : tensor<4xf32>
+    return %next : tensor<4xf32>
+  }
+}"#;
+
+/// A buffer of f32[4] on `device` whose run failed, or will.
+pub fn failing(client: &Client, device: &Device) -> Buffer {
+    let program = Program::from_text(FAILS_LATER).expect("text");
+    let options = CompileOptions::new().device(device);
+    let fails = client.compile(&program, &options).expect("compiles");
+    let w = vector(device, &[1., 2., 3., 4.]);
+    let x = Buffer::scalar(device, 1f32).expect("room for a number");
+    let outputs = fails.run((w, &x)).expect("the failure comes later");
+    outputs.into_single().expect("one output")
+}
+
+/// Checks that a call was refused before the plugin was asked, by a message with all
+/// these words, and gives the given buffers.
+#[track_caller]
+pub fn refused<T>(result: Result<T, CallError>, words: &[&str]) -> Vec<GivenBack> {
+    let Err(error) = result else {
+        panic!("the call was not refused; wanted a message with {words:?}")
+    };
+    let message = error.to_string();
+    assert_eq!(
+        error.error().function(),
+        None,
+        "the plugin was asked: {message}"
+    );
+    assert!(
+        matches!(
+            error.code(),
+            Code::InvalidArgument | Code::FailedPrecondition
+        ),
+        "{message}"
+    );
+    for word in words {
+        assert!(message.contains(word), "no `{word}` in: {message}");
+    }
+    assert!(error.lost().is_empty(), "{message}");
+    error.into_given()
 }
 
 /// All lessons of the oracle, as the file has them.

@@ -1,0 +1,351 @@
+//! Running a program: what is checked before the launch, the launch, and what becomes of
+//! the arguments.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::argument::{Argument, ArgumentList, Arguments};
+use crate::buffer::Buffer;
+use crate::call_error::{CallError, GivenBack, Lost};
+use crate::device::Device;
+use crate::device_shape;
+use crate::error::{Error, Result};
+use crate::executable::Executable;
+use crate::launch::{self, Launch};
+use crate::outputs::Outputs;
+use crate::pjrt::execute::{self, Launched};
+use crate::signature::Donation;
+
+impl Executable {
+    /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
+    ///
+    /// A buffer passed by value is given: it is gone, and its memory is reused where
+    /// the program donates it. A buffer passed by reference is lent and stays as it
+    /// is. The call returns when the run is enqueued; a run that fails later says so
+    /// when an output is read.
+    ///
+    /// # Errors
+    /// The program is for several devices; the number of arguments, or an argument's
+    /// element type, dimensions, layout, device or client, is not the program's; an
+    /// argument is lent that the program must consume; the plugin fails. Given buffers
+    /// come back in the error.
+    pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
+        let mut list = ArgumentList::new();
+        arguments.append_to(&mut list);
+        let mut launched = Launched::default();
+        let ends = [list.len()];
+        let record = self.launch(&mut list, &ends, &mut launched)?;
+        let mut outputs = launched.outputs.drain(..);
+        Ok(self.outputs_of(self.devices[0], &mut outputs, &record))
+    }
+
+    /// Runs the program on all of its devices at once: one list of arguments for each
+    /// of [`Executable::devices`], in their order, each as for [`Executable::run`].
+    /// Gives each device's outputs.
+    ///
+    /// All devices must give and lend alike. Everything about every device is checked
+    /// before the launch. Launches on several devices take turns; on CPU, one whose
+    /// devices speak to each other waits for the one before it.
+    ///
+    /// # Errors
+    /// As [`Executable::run`], naming the device; the number of lists is not that of
+    /// the devices; a given argument of one device is lent on another; an argument's
+    /// own run has failed.
+    pub fn run_per_device<'a, A: Arguments<'a>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Vec<Outputs>, CallError> {
+        let mut list = ArgumentList::new();
+        let mut ends: SmallVec<[usize; 8]> = SmallVec::new();
+        for each in arguments {
+            each.append_to(&mut list);
+            ends.push(list.len());
+        }
+        let mut launched = Launched::default();
+        let record = self.launch(&mut list, &ends, &mut launched)?;
+        let mut outputs = launched.outputs.drain(..);
+        let devices = self.devices.iter();
+        Ok(devices
+            .map(|device| self.outputs_of(*device, &mut outputs, &record))
+            .collect())
+    }
+
+    /// Checks and starts. `ends` says where in the list each device's arguments end.
+    /// Empties the list; gives the record that the outputs of a paced launch share.
+    fn launch(
+        &self,
+        list: &mut ArgumentList<'_>,
+        ends: &[usize],
+        launched: &mut Launched,
+    ) -> Result<Option<Arc<Launch>>, CallError> {
+        if let Err(error) = self.check(list, ends) {
+            return Err(CallError::new(error, take_given(list, ends), Vec::new()));
+        }
+        let outcome = if self.devices.len() == 1 {
+            self.start(list, launched).map(|()| None)
+        } else {
+            match self.start_in_turn(list, launched) {
+                Ok(outcome) => outcome,
+                Err(refusal) => {
+                    return Err(CallError::new(refusal, take_given(list, ends), Vec::new()))
+                }
+            }
+        };
+        match outcome {
+            Ok(record) => {
+                // The runtime keeps what the run needs; what was given is dropped.
+                list.arguments.clear();
+                Ok(record)
+            }
+            Err(error) => Err(self.failed(error, take_given(list, ends))),
+        }
+    }
+
+    fn start(&self, list: &ArgumentList<'_>, launched: &mut Launched) -> Result<()> {
+        let lent = lent_indices(&list.arguments[..self.signature.inputs().len()]);
+        let launch = execute::Launch {
+            executable: &self.raw,
+            devices: self.devices.len(),
+            outputs: self.signature.outputs().len(),
+            lent: &lent,
+            completion: self.paced,
+        };
+        let arguments = list.arguments.iter();
+        launch.start(arguments.map(|argument| argument.buffer().raw()), launched)
+    }
+
+    /// Starts on several devices, when it is this launch's turn. The outer error is a
+    /// refusal before the plugin was asked, the inner one the plugin's.
+    fn start_in_turn(
+        &self,
+        list: &ArgumentList<'_>,
+        launched: &mut Launched,
+    ) -> Result<Result<Option<Arc<Launch>>>> {
+        let session = self.session();
+        let mut turn = session.order.turn(session);
+        if self.paced {
+            turn.settle();
+        }
+        if self.signature.has_collectives() {
+            self.make_sure_of(list)?;
+        }
+        let started = self.start(list, launched);
+        Ok(started.map(|()| {
+            self.paced.then(|| {
+                let record = Arc::new(Launch::default());
+                turn.follow(Arc::clone(&record), launched.done.drain(..));
+                record
+            })
+        }))
+    }
+
+    /// Everything that the plugin doesn't check, or checks too late.
+    fn check(&self, list: &ArgumentList<'_>, ends: &[usize]) -> Result<()> {
+        if ends.len() != self.devices.len() {
+            return Err(self.wrong_device_count(ends.len()));
+        }
+        let mut start = 0;
+        for (position, end) in ends.iter().enumerate() {
+            self.check_device(position, &list.arguments[start..*end])?;
+            start = *end;
+        }
+        let inputs = self.signature.inputs().len();
+        for index in inputs..list.len() {
+            // The lists of all devices are equally long: each was checked.
+            if list.arguments[index].is_lent() != list.arguments[index % inputs].is_lent() {
+                return Err(self.given_and_lent(list, index % inputs, index / inputs));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_device(&self, position: usize, arguments: &[Argument<'_>]) -> Result<()> {
+        let inputs = self.signature.inputs();
+        if arguments.len() != inputs.len() {
+            return Err(Error::invalid(format!(
+                "`{}` takes {} arguments, but {} were given{}",
+                self.signature.name(),
+                inputs.len(),
+                arguments.len(),
+                self.on_device(position)
+            )));
+        }
+        let device = self.devices[position];
+        for (index, (argument, input)) in arguments.iter().zip(inputs).enumerate() {
+            let buffer = argument.buffer();
+            let fits = device_shape::same(buffer.form(), input.form())
+                && buffer.device_index() == device
+                && Arc::ptr_eq(buffer.session(), self.session());
+            if !fits || (argument.is_lent() && must_be_given(input.donation())) {
+                return Err(self.misfit(position, index, argument));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn wrong_device_count(&self, lists: usize) -> Error {
+        let hint = if lists == 1 {
+            "; pass a list for each with `run_per_device`"
+        } else {
+            ""
+        };
+        Error::invalid(format!(
+            "`{}` runs on {} devices, but the arguments of {lists} were given{hint}",
+            self.signature.name(),
+            self.devices.len(),
+        ))
+    }
+
+    #[cold]
+    fn given_and_lent(&self, list: &ArgumentList<'_>, index: usize, position: usize) -> Error {
+        let (first, other) = if list.arguments[index].is_lent() {
+            ("lent", "given")
+        } else {
+            ("given", "lent")
+        };
+        Error::invalid(format!(
+            "{} of `{}` is {first} on device 0 and {other} on device {position}; give or lend it on \
+             all devices",
+            self.signature.describe_input(index),
+            self.signature.name(),
+        ))
+    }
+
+    /// Says what is wrong with an argument.
+    #[cold]
+    fn misfit(&self, position: usize, index: usize, argument: &Argument<'_>) -> Error {
+        let input = &self.signature.inputs()[index];
+        let buffer = argument.buffer();
+        let of = self.name_of(position, index);
+        if !Arc::ptr_eq(buffer.session(), self.session()) {
+            return Error::invalid(format!(
+                "{of} belongs to another client than the program; make it on the program's client"
+            ));
+        }
+        if *buffer.shape() != *input.shape() {
+            return Error::invalid(format!(
+                "{of}: wanted {}, got {}",
+                input.shape(),
+                buffer.shape()
+            ));
+        }
+        if **buffer.form() != **input.form() {
+            return Error::invalid(format!(
+                "{of}: wanted {} with the layout {}, got the layout {}; make it with \
+                 `Buffer::from_host_in_layout`",
+                input.shape(),
+                input.layout(),
+                buffer.layout()
+            ));
+        }
+        let device = Device::new(self.session(), self.devices[position]);
+        if buffer.device() != device {
+            return Error::invalid(format!(
+                "{of}: wanted it on {device:?}, but it is on {:?}; copy it with `copy_to_device`",
+                buffer.device()
+            ));
+        }
+        Error::invalid(format!(
+            "{of} is lent, but the program must consume it (a must-alias of HLO); pass it by value"
+        ))
+    }
+
+    fn name_of(&self, position: usize, index: usize) -> String {
+        format!(
+            "{} of `{}`{}",
+            self.signature.describe_input(index),
+            self.signature.name(),
+            self.on_device(position)
+        )
+    }
+
+    fn on_device(&self, position: usize) -> String {
+        if self.devices.len() == 1 {
+            String::new()
+        } else {
+            format!(" on device {position}")
+        }
+    }
+
+    fn make_sure_of(&self, list: &ArgumentList<'_>) -> Result<()> {
+        let inputs = self.signature.inputs().len();
+        for (place, argument) in list.arguments.iter().enumerate() {
+            launch::make_sure(argument.buffer(), self.paced)
+                .map_err(|error| error.context(self.name_of(place / inputs, place % inputs)))?;
+        }
+        Ok(())
+    }
+
+    fn outputs_of(
+        &self,
+        device: usize,
+        raw: &mut impl Iterator<Item = execute::RawBuffer>,
+        record: &Option<Arc<Launch>>,
+    ) -> Outputs {
+        let outputs = self.signature.outputs().iter();
+        Outputs {
+            // The signature leads: a `zip` that `raw` led would take one too many.
+            buffers: outputs
+                .zip(raw)
+                .map(|(output, raw)| {
+                    Buffer::from_raw(raw, Arc::clone(output.form()), device, record.clone())
+                })
+                .collect(),
+        }
+    }
+
+    /// The plugin failed: what was given is asked one by one whether it is there still
+    /// (FACTS 6).
+    #[cold]
+    fn failed(&self, error: Error, mut given: Vec<GivenBack>) -> CallError {
+        let mut lost = Vec::new();
+        given.retain(|given| {
+            let intact = matches!(given.buffer.raw().is_deleted(), Ok(false));
+            if !intact {
+                lost.push(Lost {
+                    argument: given.argument,
+                    device: given.device,
+                    name: self.signature.describe_input(given.argument),
+                });
+            }
+            intact
+        });
+        let doing = format!("running `{}`", self.signature.name());
+        CallError::new(error.context(doing), given, lost)
+    }
+}
+
+fn must_be_given(donation: Donation) -> bool {
+    matches!(donation, Donation::Into { required: true, .. })
+}
+
+/// The arguments that XLA may not consume; the same on every device.
+fn lent_indices(arguments: &[Argument<'_>]) -> SmallVec<[i64; 64]> {
+    let arguments = arguments.iter().enumerate();
+    arguments
+        .filter(|(_, argument)| argument.is_lent())
+        .map(|(index, _)| index as i64)
+        .collect()
+}
+
+/// What was given, with its device and its place in that device's list.
+fn take_given(list: &mut ArgumentList<'_>, ends: &[usize]) -> Vec<GivenBack> {
+    let mut given = Vec::new();
+    let (mut device, mut start) = (0, 0);
+    for (place, argument) in list.arguments.drain(..).enumerate() {
+        while ends.get(device).is_some_and(|end| *end <= place) {
+            start = ends[device];
+            device += 1;
+        }
+        if let Argument::Given(buffer) = argument {
+            given.push(GivenBack {
+                argument: place - start,
+                device,
+                buffer,
+            });
+        }
+    }
+    given
+}
