@@ -1,0 +1,98 @@
+//! Trees of buffers: a whole model, optimizer state or batch as one argument.
+//!
+//! A tree is flattened into its leaves, which are buffers, and rebuilt from them. The
+//! order of leaves is the one that JAX has for the same structure, so that an exported
+//! program's flat arguments fit: fields of a struct in the order of their declaration
+//! (JAX: named tuples and registered dataclasses; `#[tree(sorted)]`: by name, as in a
+//! dict), elements of tuples, arrays and `Vec`s in theirs, entries of a map by key,
+//! nothing for `None` and `()`.
+
+mod containers;
+mod source;
+mod structure;
+
+pub use source::Source;
+pub use structure::{Key, Structure};
+
+use crate::argument::ArgumentList;
+use crate::buffer::Buffer;
+use crate::error::Result;
+
+/// A value made of buffers: a [`Buffer`], or a struct, tuple, array, `Vec`, `Option`,
+/// `Box` or map of trees.
+///
+/// Derive it for structs of one's own:
+///
+/// ```
+/// use xla::{Buffer, Tree};
+///
+/// #[derive(Tree)]
+/// struct Layer {
+///     weights: Buffer,
+///     bias: Option<Buffer>,
+/// }
+/// ```
+///
+/// An implementation by hand is safe: counts and shapes are compared when a program is
+/// called, whatever the tree says of itself.
+pub trait Tree: Sized + 'static {
+    /// How many leaves every value of the type has; `None` where that is known only at run
+    /// time, as for `Vec`, `Option` and maps.
+    const LEAVES: Option<usize>;
+
+    /// How this value is built, with the names of its parts.
+    fn structure(&self) -> Structure;
+
+    /// How every value of the type is built; `None` where that is known only at run time.
+    fn constant_structure() -> Option<Structure>;
+
+    /// Gives up the leaves, in order.
+    fn give(self, leaves: &mut ArgumentList<'_>);
+
+    /// Lends the leaves, in the same order.
+    fn lend<'a>(&'a self, leaves: &mut ArgumentList<'a>);
+
+    /// Builds a value from leaves, taken in the same order.
+    ///
+    /// # Errors
+    /// The leaves run out, or the structure is not known.
+    fn rebuild(source: &mut Source<'_>) -> Result<Self>;
+}
+
+impl Tree for Buffer {
+    const LEAVES: Option<usize> = Some(1);
+
+    fn structure(&self) -> Structure {
+        Structure::leaf()
+    }
+
+    fn constant_structure() -> Option<Structure> {
+        Some(Structure::leaf())
+    }
+
+    fn give(self, leaves: &mut ArgumentList<'_>) {
+        leaves.push(self);
+    }
+
+    fn lend<'a>(&'a self, leaves: &mut ArgumentList<'a>) {
+        leaves.push(self);
+    }
+
+    fn rebuild(source: &mut Source<'_>) -> Result<Self> {
+        source.leaf()
+    }
+}
+
+/// The leaves of parts together; `None` where one isn't known. For derived code.
+pub const fn sum(parts: &[Option<usize>]) -> Option<usize> {
+    let mut total = 0;
+    let mut index = 0;
+    while index < parts.len() {
+        match parts[index] {
+            Some(leaves) => total += leaves,
+            None => return None,
+        }
+        index += 1;
+    }
+    Some(total)
+}
