@@ -54,7 +54,10 @@ impl ClientOptions {
 /// A client: devices, their memories, and everything made on them.
 ///
 /// Cheap to clone; all clones are one client. Buffers, executables and events hold
-/// it, so it lives as long as the last of them.
+/// it, so it lives as long as the last of them, and is destroyed when the last is
+/// dropped; that waits for runs in flight. A process that ends without it, by
+/// `std::process::exit` or with handles forgotten, should wait for its last results
+/// first: plugins can crash when the process ends under a run.
 ///
 /// ```
 /// # fn main() -> xla::Result<()> {

@@ -33,21 +33,25 @@ impl Outputs {
                 "{N} outputs were asked for, but the program has {count}"
             )));
         }
-        match <[Buffer; N]>::try_from(self.buffers.into_vec()) {
-            Ok(array) => Ok(array),
-            Err(_) => Err(Error::invalid(
-                "the outputs changed while they were counted",
-            )),
-        }
+        let mut buffers = self.buffers.into_iter();
+        Ok(std::array::from_fn(|_| match buffers.next() {
+            Some(buffer) => buffer,
+            None => unreachable!("the outputs were counted"),
+        }))
     }
 
     /// The only output.
     ///
     /// # Errors
     /// The program has another number of them.
-    pub fn into_single(self) -> Result<Buffer> {
-        let [buffer] = self.into_array()?;
-        Ok(buffer)
+    pub fn into_single(mut self) -> Result<Buffer> {
+        match (self.buffers.pop(), self.buffers.is_empty()) {
+            (Some(buffer), true) => Ok(buffer),
+            (last, _) => Err(Error::invalid(format!(
+                "a single output was asked for, but the program has {}",
+                self.buffers.len() + usize::from(last.is_some())
+            ))),
+        }
     }
 
     /// All outputs in a `Vec`.

@@ -9,8 +9,8 @@
 mod cpu;
 
 use cpu::{
-    api_minor, client, compiled, compiled_text, device, failing, lesson, program, refused,
-    until_pending, values, vector, SLOW, SLOW_LENGTH,
+    api_minor, client, compiled, compiled_text, device, failing, in_child, lesson, program,
+    refused, until_pending, values, vector, SLOW, SLOW_LENGTH,
 };
 use xla::{Buffer, Client, Code, CompileOptions, Device, Donation, Executable, Program, Shape};
 
@@ -299,6 +299,61 @@ fn memory_that_is_given_but_not_donated_is_released() {
     }
     let grown = resident().saturating_sub(before);
     assert!(grown < 512 << 20, "{} MiB stay in use", grown >> 20);
+}
+
+/// The most memory that this process has ever had in use, in bytes.
+#[cfg(target_os = "linux")]
+fn resident_at_most() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the system's figures");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let figure = line.and_then(|line| line.split_whitespace().nth(1));
+    figure
+        .expect("a figure")
+        .parse::<usize>()
+        .expect("a number")
+        * 1024
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_donated_value_is_updated_in_its_own_memory() {
+    // In a child, where nothing else takes memory.
+    let test = "a_donated_value_is_updated_in_its_own_memory";
+    in_child(test, || {
+        let (client, device) = one_device();
+        const N: usize = 32 << 20;
+        const BYTES: usize = N * 4;
+        let marked = plus_one("tf.aliasing_output = 0 : i32").replace("4xf32", &format!("{N}xf32"));
+        let step = compiled_text(&client, &marked);
+        let fill = compiled_text(
+            &client,
+            &format!(
+                "func.func @main(%x: tensor<f32>) -> tensor<{N}xf32> {{
+                   %all = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<{N}xf32>
+                   return %all : tensor<{N}xf32>
+                 }}"
+            ),
+        );
+        let zero = Buffer::scalar(&device, 0f32).expect("a number");
+        let mut x = fill.run(&zero).expect("runs").into_single().expect("one");
+        x.wait().expect("filled");
+        let before = resident_at_most();
+        assert!(before > BYTES, "the figure counts the buffer");
+        for _ in 0..5 {
+            x = step.run(x).expect("runs").into_single().expect("one");
+        }
+        x.wait().expect("counted");
+        let grown = resident_at_most() - before;
+        assert!(grown < BYTES / 4, "given, it took {grown} bytes more");
+        let y = step.run(&x).expect("runs").into_single().expect("one");
+        y.wait().expect("counted");
+        let grown = resident_at_most() - before;
+        assert!(grown > BYTES / 2, "lent, it took only {grown} bytes more");
+        drop(x);
+        let values = values(&y);
+        assert_eq!((values[0], values[N - 1]), (6., 6.));
+    })
+    .check_well();
 }
 
 #[test]
