@@ -33,9 +33,14 @@ impl Executable {
     pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
         let mut list = ArgumentList::new();
         arguments.append_to(&mut list);
+        self.run_list(&mut list)
+    }
+
+    /// Runs with the arguments of a list, which is empty afterwards.
+    pub(crate) fn run_list(&self, list: &mut ArgumentList<'_>) -> Result<Outputs, CallError> {
         let mut launched = Launched::default();
         let ends = [list.len()];
-        let record = self.launch(&mut list, &ends, &mut launched)?;
+        let record = self.launch(list, &ends, &mut launched)?;
         let mut outputs = launched.outputs.drain(..);
         Ok(self.outputs_of(self.devices[0], &mut outputs, &record))
     }
@@ -171,17 +176,40 @@ impl Executable {
                 self.on_device(position)
             )));
         }
-        let device = self.devices[position];
-        for (index, (argument, input)) in arguments.iter().zip(inputs).enumerate() {
-            let buffer = argument.buffer();
-            let fits = device_shape::same(buffer.form(), input.form())
-                && buffer.device_index() == device
-                && Arc::ptr_eq(buffer.session(), self.session());
-            if !fits || (argument.is_lent() && must_be_given(input.donation())) {
-                return Err(self.misfit(position, index, argument));
+        match self.first_misfit(position, arguments) {
+            None => Ok(()),
+            Some(index) => {
+                let name = self.signature.describe_input(index);
+                Err(self.misfit(position, index, &arguments[index], &name))
             }
         }
-        Ok(())
+    }
+
+    /// The first of a device's arguments that is not what the program takes.
+    fn first_misfit(&self, position: usize, arguments: &[Argument<'_>]) -> Option<usize> {
+        self.first_wrong_shape(position, arguments).or_else(|| {
+            let mut pairs = arguments.iter().zip(self.signature.inputs());
+            pairs.position(|(argument, input)| {
+                argument.is_lent() && must_be_given(input.donation())
+            })
+        })
+    }
+
+    /// The first of a device's arguments with another shape, layout, device or client than
+    /// the program's.
+    pub(crate) fn first_wrong_shape(
+        &self,
+        position: usize,
+        arguments: &[Argument<'_>],
+    ) -> Option<usize> {
+        let device = self.devices[position];
+        let mut pairs = arguments.iter().zip(self.signature.inputs());
+        pairs.position(|(argument, input)| {
+            let buffer = argument.buffer();
+            !(device_shape::same(buffer.form(), input.form())
+                && buffer.device_index() == device
+                && Arc::ptr_eq(buffer.session(), self.session()))
+        })
     }
 
     #[cold]
@@ -213,12 +241,18 @@ impl Executable {
         ))
     }
 
-    /// Says what is wrong with an argument.
+    /// Says what is wrong with an argument, which is called `name`.
     #[cold]
-    fn misfit(&self, position: usize, index: usize, argument: &Argument<'_>) -> Error {
+    pub(crate) fn misfit(
+        &self,
+        position: usize,
+        index: usize,
+        argument: &Argument<'_>,
+        name: &str,
+    ) -> Error {
         let input = &self.signature.inputs()[index];
         let buffer = argument.buffer();
-        let of = self.name_of(position, index);
+        let of = format!("{name} of `{}`{}", self.signature.name(), self.on_device(position));
         if !Arc::ptr_eq(buffer.session(), self.session()) {
             return Error::invalid(format!(
                 "{of} belongs to another client than the program; make it on the program's client"

@@ -1,0 +1,308 @@
+//! Typed programs: trees in, trees out.
+
+use std::any::TypeId;
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::argument::ArgumentList;
+use crate::error::{Code, Error, Result};
+use crate::executable::Executable;
+use crate::function_error::FunctionError;
+use crate::outputs::Outputs;
+use crate::parameter::Parameters;
+use crate::signature::Donation;
+use crate::tree::{Source, Structure, Tree};
+
+/// A program with types: `P` is a tuple of [`Give`](crate::Give) and
+/// [`Ref`](crate::Ref), one for each argument, and `R` the tree of its results.
+///
+/// Calling it takes trees by value where `P` says `Give` and by reference where it says
+/// `Ref`; the other way round is a type error.
+///
+/// ```
+/// use xla::{Buffer, Client, CompileOptions, Function, Give, Program, Ref, Tree};
+///
+/// #[derive(Tree)]
+/// struct State {
+///     weights: Buffer,
+///     steps: Buffer,
+/// }
+///
+/// # fn main() -> xla::Result<()> {
+/// let client = Client::cpu()?;
+/// let device = client.device(0)?;
+/// let program = Program::from_text(
+///     r#"
+///     func.func @main(%w: tensor<2xf32> {tf.aliasing_output = 0 : i32},
+///                     %n: tensor<i32> {tf.aliasing_output = 1 : i32},
+///                     %g: tensor<2xf32>) -> (tensor<2xf32>, tensor<i32>) {
+///       %w1 = stablehlo.subtract %w, %g : tensor<2xf32>
+///       %one = stablehlo.constant dense<1> : tensor<i32>
+///       %n1 = stablehlo.add %n, %one : tensor<i32>
+///       return %w1, %n1 : tensor<2xf32>, tensor<i32>
+///     }"#,
+/// )?;
+/// let step: Function<(Give<State>, Ref<Buffer>), State> =
+///     client.compile(&program, &CompileOptions::new())?.typed()?;
+///
+/// let mut state = State {
+///     weights: Buffer::from_host(&device, &[1f32, 2.], &[2])?,
+///     steps: Buffer::scalar(&device, 0i32)?,
+/// };
+/// let gradient = Buffer::from_host(&device, &[0.5f32, 1.], &[2])?;
+/// for _ in 0..2 {
+///     state = step.call((state, &gradient))?;
+/// }
+/// assert_eq!(state.weights.to_host::<f32>()?, [0., 0.]);
+/// assert_eq!(state.steps.to_scalar::<i32>()?, 2);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Function<P, R> {
+    executable: Executable,
+    names: &'static [&'static str],
+    results: Option<Structure>,
+    types: PhantomData<fn(P) -> R>,
+}
+
+impl Executable {
+    /// Gives the program types, once leaf counts and donation are found to fit. Counts
+    /// that are known at run time only (`Vec`, `Option`, maps) are compared at each call, as
+    /// element types, dimensions and devices are.
+    ///
+    /// # Errors
+    /// The program has another number of inputs or outputs than the types have leaves; a
+    /// `Ref` stands where the program donates; the program runs on several devices.
+    pub fn typed<P: Parameters, R: Tree>(self) -> Result<Function<P, R>> {
+        let function = Function {
+            executable: self,
+            names: &[],
+            results: None,
+            types: PhantomData,
+        };
+        function.check()?;
+        Ok(function)
+    }
+}
+
+impl<P: Parameters, R: Tree> Function<P, R> {
+    /// Names the arguments for messages, as in `state.weights`.
+    #[must_use]
+    pub fn with_names(mut self, names: &'static [&'static str]) -> Function<P, R> {
+        self.names = names;
+        self
+    }
+
+    /// Tells how the results are built, where their types don't: `Vec`s, `Option`s and maps
+    /// have a structure at run time only. Without it, a result of the type of an argument is
+    /// built like that argument.
+    ///
+    /// # Errors
+    /// The structure has another number of leaves than the program has outputs.
+    pub fn results_like(mut self, structure: Structure) -> Result<Function<P, R>> {
+        let (leaves, outputs) = (structure.leaf_count(), self.signature_outputs());
+        if leaves != outputs {
+            return Err(Error::invalid(format!(
+                "the structure of the results has {leaves} leaves, but {} has {outputs} outputs",
+                self.program()
+            )));
+        }
+        self.results = Some(structure);
+        Ok(self)
+    }
+
+    /// The program without types.
+    pub fn executable(&self) -> &Executable {
+        &self.executable
+    }
+
+    /// Runs the program.
+    ///
+    /// # Errors
+    /// As [`Executable::run`], naming leaves by their path. A refused call gives the
+    /// arguments back as they were ([`FunctionError::into_given`]).
+    pub fn call<'a>(
+        &self,
+        arguments: P::Arguments<'a>,
+    ) -> Result<R, FunctionError<P::Given>> {
+        if let Err(error) = self.check_arguments(&arguments) {
+            return Err(FunctionError::refused(error, P::into_given(arguments)));
+        }
+        // What is known at run time only must be noted before the arguments are gone.
+        let structures = match P::LEAVES.and(R::LEAVES) {
+            Some(_) => None,
+            None => Some(P::structures(&arguments)),
+        };
+        if let (None, None, Some(known)) = (R::LEAVES, &self.results, &structures) {
+            if let Err(error) = self.check_known(known) {
+                return Err(FunctionError::refused(error, P::into_given(arguments)));
+            }
+        }
+        let mut list = ArgumentList::new();
+        P::pass(arguments, &mut list);
+        match self.executable.run_list(&mut list) {
+            Ok(outputs) => self.build(outputs, structures.unwrap_or_default()),
+            Err(error) => {
+                let paths = self.paths(&structures.unwrap_or_else(P::constant_structures));
+                Err(FunctionError::failed(error, &paths))
+            }
+        }
+    }
+
+    fn build(
+        &self,
+        outputs: Outputs,
+        known: Vec<(TypeId, Structure)>,
+    ) -> Result<R, FunctionError<P::Given>> {
+        let mut outputs = outputs.into_iter();
+        let source = Source::like(&mut outputs, self.results.as_ref(), &known);
+        source.finish::<R>().map_err(|error| {
+            let doing = format!("building the results of {}", self.program());
+            FunctionError::unbuilt(error.context(doing))
+        })
+    }
+
+    /// What can be compared once.
+    fn check(&self) -> Result<()> {
+        let devices = self.executable.devices.len();
+        if devices != 1 {
+            return Err(Error::invalid(format!(
+                "{} runs on {devices} devices; typed programs run on one",
+                self.program()
+            )));
+        }
+        let inputs = self.executable.signature.inputs().len();
+        if let Some(leaves) = P::LEAVES.filter(|leaves| *leaves != inputs) {
+            return Err(Error::invalid(format!(
+                "{} takes {inputs} arguments, but the types of the parameters have {leaves} leaves{}",
+                self.program(),
+                self.leaf_table(&P::constant_structures())
+            )));
+        }
+        let outputs = self.signature_outputs();
+        if let Some(leaves) = R::LEAVES.filter(|leaves| *leaves != outputs) {
+            return Err(Error::invalid(format!(
+                "{} gives {outputs} outputs, but the type of the results has {leaves} leaves",
+                self.program()
+            )));
+        }
+        if P::LEAVES.is_some() {
+            let mut given = Vec::with_capacity(inputs);
+            P::donations(&mut given);
+            self.check_donation(&given, &P::constant_structures())?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a `Ref` where the program donates. `given` says of each leaf whether it is
+    /// passed by value.
+    fn check_donation(&self, given: &[bool], structures: &[(TypeId, Structure)]) -> Result<()> {
+        let inputs = self.executable.signature.inputs().iter();
+        let donated = inputs.map(|input| matches!(input.donation(), Donation::Into { .. }));
+        match donated.zip(given).position(|(donated, given)| donated && !given) {
+            None => Ok(()),
+            Some(index) => Err(Error::invalid(format!(
+                "`{}` is taken by reference (`Ref`), but {} donates it; take it by value (`Give`)",
+                self.paths(structures)[index],
+                self.program()
+            ))),
+        }
+    }
+
+    /// Compares what is about to be passed, by reference: a refusal leaves it whole.
+    fn check_arguments(&self, arguments: &P::Arguments<'_>) -> Result<()> {
+        let mut leaves = ArgumentList::new();
+        P::lend(arguments, &mut leaves);
+        let leaves = &leaves.arguments[..];
+        let inputs = self.executable.signature.inputs().len();
+        if leaves.len() != inputs {
+            return Err(Error::invalid(format!(
+                "{} takes {inputs} arguments, but the given trees have {} leaves{}",
+                self.program(),
+                leaves.len(),
+                self.leaf_table(&P::structures(arguments))
+            )));
+        }
+        if P::LEAVES.is_none() {
+            let mut given = Vec::with_capacity(inputs);
+            P::donations_of(arguments, &mut given);
+            self.check_donation(&given, &P::structures(arguments))?;
+        }
+        match self.executable.first_wrong_shape(0, leaves) {
+            None => Ok(()),
+            Some(index) => {
+                let paths = self.paths(&P::structures(arguments));
+                let name = match paths.get(index) {
+                    Some(path) => format!("`{path}` (argument {index})"),
+                    None => self.executable.signature.describe_input(index),
+                };
+                Err(self.executable.misfit(0, index, &leaves[index], &name))
+            }
+        }
+    }
+
+    /// Refuses a call of which the results can't be built.
+    fn check_known(&self, known: &[(TypeId, Structure)]) -> Result<()> {
+        if known.is_empty() {
+            return Err(Error::new(
+                Code::FailedPrecondition,
+                format!(
+                    "the structure of the results of {} is known at run time only, and there are no \
+                     arguments to take it from; give it with `results_like`",
+                    self.program()
+                ),
+            ));
+        }
+        for (index, (type_id, structure)) in known.iter().enumerate() {
+            let mut others = known[..index].iter();
+            if others.any(|(other, built)| other == type_id && built != structure) {
+                return Err(Error::new(
+                    Code::FailedPrecondition,
+                    format!(
+                        "two arguments of {} have one type and different structures, so that of a \
+                         result is not known from them; give it with `results_like`",
+                        self.program()
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn program(&self) -> String {
+        format!("`{}`", self.executable.signature.name())
+    }
+
+    fn signature_outputs(&self) -> usize {
+        self.executable.signature.outputs().len()
+    }
+
+    fn root(&self, index: usize) -> String {
+        match self.names.get(index) {
+            Some(name) => (*name).to_owned(),
+            None => format!("#{index}"),
+        }
+    }
+
+    fn paths(&self, structures: &[(TypeId, Structure)]) -> Vec<String> {
+        let arguments = structures.iter().enumerate();
+        arguments.flat_map(|(index, (_, built))| built.paths(&self.root(index))).collect()
+    }
+
+    /// How many leaves each argument has, for a message.
+    fn leaf_table(&self, structures: &[(TypeId, Structure)]) -> String {
+        let arguments = structures.iter().enumerate();
+        let counts = arguments
+            .map(|(index, (_, built))| format!("{}: {}", self.root(index), built.leaf_count()));
+        match counts.collect::<Vec<_>>() {
+            counts if counts.is_empty() => String::new(),
+            counts => format!(" ({})", counts.join(", ")),
+        }
+    }
+}
+
+impl<P, R> fmt::Debug for Function<P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Function({:?})", self.executable)
+    }
+}

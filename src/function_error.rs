@@ -1,0 +1,132 @@
+//! A typed call that was refused or failed.
+
+use std::fmt;
+
+use crate::buffer::Buffer;
+use crate::call_error::CallError;
+use crate::error::{Code, Error};
+
+/// Why a [`Function`](crate::Function)'s call gave no result, and what became of what was
+/// given.
+///
+/// - A refused call gives everything back as it was: [`into_given`](Self::into_given).
+/// - A call that failed inside the plugin gives back what it left intact, by path, and names
+///   the rest: [`survivors`](Self::survivors), [`lost`](Self::lost).
+///
+/// Lent trees stayed with their owner all along. Converts into [`Error`] for `?`.
+pub struct FunctionError<G>(Box<Repr<G>>);
+
+struct Repr<G> {
+    error: Error,
+    given: Option<G>,
+    survivors: Vec<(String, Buffer)>,
+    lost: Vec<String>,
+}
+
+impl<G> FunctionError<G> {
+    pub(crate) fn refused(error: Error, given: G) -> Self {
+        FunctionError(Box::new(Repr {
+            error,
+            given: Some(given),
+            survivors: Vec::new(),
+            lost: Vec::new(),
+        }))
+    }
+
+    /// The untyped call failed; `paths` names its arguments.
+    pub(crate) fn failed(error: CallError, paths: &[String]) -> Self {
+        let path = |argument: usize| match paths.get(argument) {
+            Some(path) => path.clone(),
+            None => format!("argument {argument}"),
+        };
+        let lost = error.lost().iter().map(|lost| path(lost.argument)).collect();
+        let (error, given) = error.into_parts();
+        let survivors = given.into_iter();
+        FunctionError(Box::new(Repr {
+            error,
+            given: None,
+            survivors: survivors.map(|given| (path(given.argument), given.buffer)).collect(),
+            lost,
+        }))
+    }
+
+    /// The run was started, but its outputs don't make the results.
+    pub(crate) fn unbuilt(error: Error) -> Self {
+        FunctionError(Box::new(Repr {
+            error,
+            given: None,
+            survivors: Vec::new(),
+            lost: Vec::new(),
+        }))
+    }
+
+    /// What went wrong.
+    pub fn error(&self) -> &Error {
+        &self.0.error
+    }
+
+    /// What kind of failure it is.
+    pub fn code(&self) -> Code {
+        self.0.error.code()
+    }
+
+    /// Whether the call was refused, so that everything given came back.
+    pub fn is_refusal(&self) -> bool {
+        self.0.given.is_some()
+    }
+
+    /// The given trees, as they were, when the call was refused.
+    pub fn into_given(self) -> Option<G> {
+        self.0.given
+    }
+
+    /// The given buffers that a failed call left intact, with their paths.
+    pub fn survivors(&self) -> &[(String, Buffer)] {
+        &self.0.survivors
+    }
+
+    /// The same by value.
+    pub fn into_survivors(self) -> Vec<(String, Buffer)> {
+        self.0.survivors
+    }
+
+    /// The paths of the given buffers that a failed call consumed.
+    pub fn lost(&self) -> &[String] {
+        &self.0.lost
+    }
+}
+
+impl<G> From<FunctionError<G>> for Error {
+    fn from(error: FunctionError<G>) -> Error {
+        error.0.error
+    }
+}
+
+impl<G> fmt::Display for FunctionError<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Repr { error, survivors, lost, given } = &*self.0;
+        write!(f, "{error}")?;
+        if given.is_some() {
+            f.write_str("; what was given comes back with this error")?;
+        }
+        if !survivors.is_empty() {
+            write!(f, "; {} given buffers survive", survivors.len())?;
+        }
+        if !lost.is_empty() {
+            write!(f, "; consumed all the same: {}", lost.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl<G> fmt::Debug for FunctionError<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<G> std::error::Error for FunctionError<G> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0.error)
+    }
+}
