@@ -5,6 +5,10 @@
 //! checked before the plugin sees them. This guards against accidents, not against
 //! malice: load only files that you trust, as with any program.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use crate::client::Client;
 use crate::error::{Code, Error, Result};
 
@@ -66,14 +70,56 @@ pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<&'a [u8]> {
     Ok(payload)
 }
 
-/// What must be the same where an executable is loaded again.
+/// What must be the same where an executable is loaded again. The versions that plugins
+/// state say too little: all CPU plugins call theirs `cpu`.
 fn maker(client: &Client) -> String {
     let (major, minor) = client.plugin().api_version();
-    format!(
-        "{} {} (PJRT API {major}.{minor})",
+    let mut maker = format!(
+        "{} {} (PJRT API {major}.{minor}",
         client.platform_name(),
         client.platform_version()
-    )
+    );
+    if let Some(build) = client.plugin().path().and_then(|path| build_of(path).ok()) {
+        maker.push_str(&format!(", build {build:016x}"));
+    }
+    if client.platform_name() == "cpu" {
+        maker.push_str(&format!(", processor {}", processor()));
+    }
+    maker + ")"
+}
+
+/// Tells builds of a plugin apart: by the size of the file and by its first page, where
+/// linkers put the build's id.
+fn build_of(path: &Path) -> std::io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut start = file.metadata()?.len().to_le_bytes().to_vec();
+    file.by_ref().take(4096).read_to_end(&mut start)?;
+    Ok(checksum(&start))
+}
+
+/// The processor's abilities that a compiler makes use of.
+#[cfg(target_arch = "x86_64")]
+fn processor() -> String {
+    let abilities = [
+        ("sse4.2", std::is_x86_feature_detected!("sse4.2")),
+        ("avx", std::is_x86_feature_detected!("avx")),
+        ("f16c", std::is_x86_feature_detected!("f16c")),
+        ("fma", std::is_x86_feature_detected!("fma")),
+        ("avx2", std::is_x86_feature_detected!("avx2")),
+        ("bmi2", std::is_x86_feature_detected!("bmi2")),
+        ("avx512f", std::is_x86_feature_detected!("avx512f")),
+        ("avx512bw", std::is_x86_feature_detected!("avx512bw")),
+        ("avx512vl", std::is_x86_feature_detected!("avx512vl")),
+    ];
+    let present = abilities.iter().filter(|(_, present)| *present);
+    let names: Vec<&str> = present.map(|(name, _)| *name).collect();
+    format!("x86_64 {}", names.join(" "))
+}
+
+/// The processor's abilities that a compiler makes use of.
+#[cfg(not(target_arch = "x86_64"))]
+fn processor() -> String {
+    std::env::consts::ARCH.to_owned()
 }
 
 /// FNV-1a over eight bytes at a time: finds accidents, quickly.

@@ -162,7 +162,7 @@ impl Signature {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        read_names(module, &mut inputs);
+        read_names(module, &parameters, &mut inputs);
         read_donations(module, &parameters, &results, &mut inputs)?;
         Ok(Signature {
             name: module.name.clone(),
@@ -338,28 +338,26 @@ impl Leaf<'_> {
 }
 
 /// JAX names each parameter by its path in the Python tree, in the instruction's
-/// metadata.
-fn read_names(module: &HloModuleProto, inputs: &mut [Input]) {
+/// metadata. A parameter that is a tuple has no name for its leaves.
+fn read_names(module: &HloModuleProto, parameters: &[Leaf<'_>], inputs: &mut [Input]) {
     let entry = module
         .computations
         .iter()
         .find(|computation| computation.id == module.entry_computation_id);
-    for instruction in entry
+    let instructions = entry
         .iter()
-        .flat_map(|computation| &computation.instructions)
-    {
-        if instruction.opcode != "parameter" {
-            continue;
-        }
+        .flat_map(|computation| &computation.instructions);
+    for instruction in instructions.filter(|instruction| instruction.opcode == "parameter") {
+        let number = instruction.parameter_number;
+        let leaf = parameters
+            .iter()
+            .position(|leaf| leaf.parameter == number && leaf.index.is_empty());
         let name = instruction
             .metadata
             .as_ref()
-            .map(|metadata| metadata.op_name.as_str());
-        let number = usize::try_from(instruction.parameter_number).ok();
-        if let (Some(name), Some(number)) = (name.filter(|name| !name.is_empty()), number) {
-            if let Some(input) = inputs.get_mut(number) {
-                input.name = Some(name.to_owned());
-            }
+            .map(|metadata| &metadata.op_name);
+        if let (Some(leaf), Some(name)) = (leaf, name.filter(|name| !name.is_empty())) {
+            inputs[leaf].name = Some(name.clone());
         }
     }
 }
