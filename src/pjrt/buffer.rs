@@ -40,7 +40,7 @@ pub(crate) enum RawLayout {
 }
 
 /// Copies `data`, dense and row-major, into a new buffer. The data is read
-/// during the call only (`kImmutableOnlyDuringCall`, FACTS 11).
+/// during the call only (`kImmutableOnlyDuringCall`, fact 11).
 ///
 /// The caller has checked that `data` is as long as type and dims need, and that
 /// `minor_to_major`, the order on the device if it is not to be the plugin's choice,
@@ -53,6 +53,28 @@ pub(crate) fn from_host(
     minor_to_major: Option<&[i64]>,
     place: Place,
 ) -> Result<Owned<PJRT_Buffer>> {
+    let semantics = PJRT_HostBufferSemantics::ImmutableOnlyDuringCall;
+    // SAFETY: with these semantics nothing is kept after the call.
+    let (buffer, _done) = unsafe {
+        host_buffer(session, data, element_type, dims, minor_to_major, place, semantics)
+    };
+    buffer
+}
+
+/// Makes a buffer of host memory (`PJRT_Client_BufferFromHostBuffer`). The event, if there
+/// is one, fires when the memory is no longer used; there can be one on failure too.
+///
+/// # Safety
+/// `data` stays, and is written to by nobody but XLA, as long as `semantics` ask.
+pub(super) unsafe fn host_buffer(
+    session: &Arc<Session>,
+    data: &[u8],
+    element_type: ElementType,
+    dims: &[i64],
+    minor_to_major: Option<&[i64]>,
+    place: Place,
+    semantics: PJRT_HostBufferSemantics,
+) -> (Result<Owned<PJRT_Buffer>>, Option<Owned<PJRT_Event>>) {
     let client = &session.raw;
     let mut args = PJRT_Client_BufferFromHostBuffer_Args::zeroed();
     args.client = client.raw();
@@ -60,7 +82,7 @@ pub(crate) fn from_host(
     args.type_ = element_type::to_raw(element_type);
     args.dims = dims.as_ptr();
     args.num_dims = dims.len();
-    args.host_buffer_semantics = PJRT_HostBufferSemantics::ImmutableOnlyDuringCall;
+    args.host_buffer_semantics = semantics;
     match place {
         Place::Device(index) => args.device = client.device(index),
         Place::Memory(index) => args.memory = client.memory(index),
@@ -74,22 +96,18 @@ pub(crate) fn from_host(
         layout.layout.tiled = tiled;
         args.device_layout = &mut layout;
     }
-    // SAFETY: data, dims and layout outlive the call, which reads them and keeps nothing;
-    // the client is alive and the place is its own. What it hands out is owned
-    // before the status is looked at (FACTS 22).
-    let (status, buffer, _done) = unsafe {
+    // SAFETY: dims and layout outlive the call, which keeps neither; the caller answers for
+    // the data; the client is alive and the place is its own. What it hands out is owned
+    // before the status is looked at (fact 22).
+    unsafe {
         let status = client
             .api()
             .call(entry::PJRT_Client_BufferFromHostBuffer, &mut args);
         let buffer = Owned::adopt(session, args.buffer);
-        (
-            status,
-            buffer,
-            Owned::adopt(session, args.done_with_host_buffer),
-        )
-    };
-    status?;
-    buffer.ok_or_else(|| nothing_from("PJRT_Client_BufferFromHostBuffer"))
+        let done = Owned::adopt(session, args.done_with_host_buffer);
+        let missing = || nothing_from("PJRT_Client_BufferFromHostBuffer");
+        (status.and_then(|()| buffer.ok_or_else(missing)), done)
+    }
 }
 
 impl Owned<PJRT_Buffer> {

@@ -10,6 +10,7 @@
 //! `Session` that owns the client.
 #![allow(unsafe_code)]
 
+pub(crate) mod aligned;
 pub(crate) mod api;
 pub(crate) mod buffer;
 pub(crate) mod client;
@@ -25,6 +26,8 @@ pub(crate) mod owned;
 mod parts;
 mod raw;
 mod reaper;
+pub(crate) mod scope;
+pub(crate) mod shared;
 
 pub(crate) use api::Api;
 pub(crate) use owned::Owned;

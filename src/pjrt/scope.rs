@@ -1,0 +1,126 @@
+//! The end of a scope of borrowed buffers: the one place where borrowed host memory and
+//! the wait for XLA are kept together.
+
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+use super::host::Plain;
+use super::shared::{from_borrowed, Borrowed};
+use crate::buffer::Buffer;
+use crate::client::Session;
+use crate::device_shape::DeviceShape;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::memory::Place;
+use crate::shape::{Layout, Shape};
+
+/// Buffers of borrowed host memory, alive until the scope ends: see
+/// [`Client::scope`](crate::Client::scope).
+pub struct Scope<'scope, 'env: 'scope> {
+    session: Arc<Session>,
+    first: OnceLock<Box<Entry>>,
+    // Invariant in both, as `std::thread::Scope` is.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A list that only grows, so that references into it stay good.
+struct Entry {
+    buffer: Buffer,
+    next: OnceLock<Box<Entry>>,
+    // Dropped after the buffer: waits for XLA.
+    _borrowed: Borrowed,
+}
+
+/// Runs `work` with a scope, and ends the scope on every way out of it.
+pub(crate) fn run<'env, R>(
+    session: &Arc<Session>,
+    work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+) -> R {
+    let scope = Scope {
+        session: Arc::clone(session),
+        first: OnceLock::new(),
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    // The scope is a value of this frame that `work` sees by reference only: it can't be
+    // leaked, and its `Drop` runs on return and on panic.
+    work(&scope)
+}
+
+impl<'scope, 'env> Scope<'scope, 'env> {
+    /// A buffer of borrowed, row-major values. A CPU device shares memory that is aligned to
+    /// 64 bytes ([`Buffer::is_zero_copy`] tells) and copies other memory.
+    ///
+    /// The buffer can be lent, not given: the scope owns it.
+    ///
+    /// # Errors
+    /// As [`Buffer::from_host`]; the place is another client's.
+    pub fn borrow<T: Element + Plain>(
+        &'scope self,
+        place: impl Into<Place>,
+        values: &'env [T],
+        dims: &[usize],
+    ) -> Result<&'scope Buffer> {
+        let place = place.into();
+        if !Arc::ptr_eq(place.session(), &self.session) {
+            return Err(Error::invalid(format!(
+                "{place:?} belongs to another client than the scope"
+            )));
+        }
+        let shape = Shape::of::<T>(dims)?;
+        shape.check_elements(T::TYPE, values.len())?;
+        let (at, device) = place.resolve()?;
+        // SAFETY: the entry is kept in the scope, which `run` drops before it returns; 'env
+        // outlives `run`. The buffer is never handed out by value, and dropped before
+        // `Borrowed`, by the order of `Entry`'s fields.
+        let (raw, borrowed) = unsafe {
+            from_borrowed(&self.session, values, T::TYPE, &shape.raw_dims(), at)
+                .map_err(|error| error.context(format!("lending {shape} to {place:?}")))?
+        };
+        let layout = Layout::row_major(shape.rank());
+        let form = self.session.shapes.intern(DeviceShape::new(shape, &layout));
+        let shared = raw.address().is_ok_and(|address| address == values.as_ptr() as usize);
+        let buffer = Buffer::from_raw(raw, form, device, None).with_shared(shared);
+        Ok(self.keep(Box::new(Entry {
+            buffer,
+            next: OnceLock::new(),
+            _borrowed: borrowed,
+        })))
+    }
+
+    fn keep(&self, mut entry: Box<Entry>) -> &Buffer {
+        let mut place = &self.first;
+        loop {
+            match place.set(entry) {
+                Ok(()) => break,
+                // Taken, perhaps by another thread: on to the next place.
+                Err(back) => entry = back,
+            }
+            match place.get() {
+                Some(taken) => place = &taken.next,
+                None => unreachable!("a place that can't be set is set"),
+            }
+        }
+        match place.get() {
+            Some(kept) => &kept.buffer,
+            None => unreachable!("the place was just set"),
+        }
+    }
+}
+
+impl Drop for Scope<'_, '_> {
+    fn drop(&mut self) {
+        // One after another: a long list must not be dropped by recursion. First all are
+        // deleted, so that the waits below do not wait for each other's turn.
+        let mut place = &self.first;
+        while let Some(entry) = place.get() {
+            let _ = entry.buffer.raw().delete();
+            place = &entry.next;
+        }
+        let mut next = self.first.take();
+        while let Some(mut entry) = next {
+            next = entry.next.take();
+        }
+    }
+}

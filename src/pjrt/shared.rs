@@ -1,0 +1,165 @@
+//! Host memory that a device shares instead of copying it, and device memory that the
+//! host looks at.
+//!
+//! The runtime orders device memory, not host memory: only the done event says that XLA
+//! has finished with shared memory, and it fires after the last use of the *storage*, an
+//! output that took it over by donation included (fact 13). So owned memory is released
+//! by the event's callback, and borrowed memory is waited for.
+
+use std::sync::Arc;
+
+use pjrt_sys::{
+    entry, Args, PJRT_Buffer, PJRT_Buffer_Delete_Args, PJRT_Buffer_IsOnCpu_Args,
+    PJRT_Buffer_UnsafePointer_Args, PJRT_Event, PJRT_HostBufferSemantics,
+};
+
+use super::aligned::HostVec;
+use super::buffer::{host_buffer, Place};
+use super::event::Notice;
+use super::host::{bytes, Plain};
+use super::owned::Owned;
+use crate::client::Session;
+use crate::element::ElementType;
+use crate::error::{Code, Error, Result};
+
+/// Makes a buffer of owned memory, which stays until XLA has finished with it. On failure
+/// the memory comes back.
+///
+/// The caller has checked that `values` is as long as type and dims need.
+pub(crate) fn from_owned<T: Plain>(
+    session: &Arc<Session>,
+    values: HostVec<T>,
+    element_type: ElementType,
+    dims: &[i64],
+    place: Place,
+) -> std::result::Result<Owned<PJRT_Buffer>, (Error, HostVec<T>)> {
+    // The memory is owned, so XLA may write to it: a donated input's storage becomes an
+    // output's.
+    let semantics = PJRT_HostBufferSemantics::MutableZeroCopy;
+    // SAFETY: `values` is kept below until the done event has fired, and nobody else can
+    // reach it.
+    let (status, done) =
+        unsafe { host_buffer(session, bytes(&values), element_type, dims, None, place, semantics) };
+    let failure = match status {
+        Ok(buffer) => {
+            match done {
+                Some(done) => done.on_ready(move |notice| keep(notice, values)),
+                // Not promised to be free of use: kept for ever.
+                None => std::mem::forget(values),
+            }
+            return Ok(buffer);
+        }
+        Err(error) => error,
+    };
+    match done {
+        // A failure may have begun to read.
+        Some(done) if done.await_blocking().is_err() && !matches!(done.is_ready(), Ok(true)) => {
+            std::mem::forget(values);
+            Err((failure, HostVec::zeroed(0)))
+        }
+        _ => Err((failure, values)),
+    }
+}
+
+fn keep<T: Plain>(notice: Notice, values: HostVec<T>) {
+    match notice {
+        Notice::Fired(_) => drop(values),
+        // In use still, and nobody will tell when it isn't: leaked on purpose.
+        Notice::Refused(_) => std::mem::forget(values),
+    }
+}
+
+/// A buffer of borrowed memory, and the event that says when XLA has finished with it.
+/// Dropping it deletes the buffer and blocks until then.
+pub(crate) struct Borrowed {
+    done: Option<Owned<PJRT_Event>>,
+}
+
+/// Makes a buffer of borrowed memory.
+///
+/// # Safety
+/// The result is dropped, after the buffer's handle, before the borrow of `values` ends:
+/// it must not be leaked.
+pub(crate) unsafe fn from_borrowed<T: Plain>(
+    session: &Arc<Session>,
+    values: &[T],
+    element_type: ElementType,
+    dims: &[i64],
+    place: Place,
+) -> Result<(Owned<PJRT_Buffer>, Borrowed)> {
+    let semantics = PJRT_HostBufferSemantics::ImmutableZeroCopy;
+    // SAFETY: the caller's promise: the memory outlives `Borrowed`, which waits.
+    let (status, done) =
+        unsafe { host_buffer(session, bytes(values), element_type, dims, None, place, semantics) };
+    let borrowed = Borrowed { done };
+    Ok((status?, borrowed))
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        let Some(done) = &self.done else {
+            return;
+        };
+        if done.await_blocking().is_err() && !matches!(done.is_ready(), Ok(true)) {
+            // The wait itself failed: returning would end the borrow under XLA's eyes.
+            eprintln!("xla: waiting for the end of a borrow failed");
+            std::process::abort();
+        }
+    }
+}
+
+impl Owned<PJRT_Buffer> {
+    /// Has the memory released when runs in flight have finished with it, though the handle
+    /// lives on (`PJRT_Buffer_Delete`).
+    pub(crate) fn delete(&self) -> Result<()> {
+        let mut args = PJRT_Buffer_Delete_Args::zeroed();
+        args.buffer = self.raw();
+        // SAFETY: the buffer is alive.
+        unsafe { self.api().call(entry::PJRT_Buffer_Delete, &mut args) }
+    }
+
+    /// Whether the buffer's memory can be read by the host.
+    pub(crate) fn is_on_cpu(&self) -> Result<bool> {
+        let mut args = PJRT_Buffer_IsOnCpu_Args::zeroed();
+        args.buffer = self.raw();
+        // SAFETY: the buffer is alive.
+        unsafe { self.api().call(entry::PJRT_Buffer_IsOnCpu, &mut args)? };
+        Ok(args.is_on_cpu)
+    }
+
+    /// Where the buffer's memory starts.
+    pub(crate) fn address(&self) -> Result<usize> {
+        let mut args = PJRT_Buffer_UnsafePointer_Args::zeroed();
+        args.buffer = self.raw();
+        // SAFETY: the buffer is alive; the answer is a number.
+        unsafe { self.api().call(entry::PJRT_Buffer_UnsafePointer, &mut args)? };
+        Ok(args.buffer_pointer)
+    }
+
+    /// The memory of a buffer that is ready, dense, of `count` elements, and on the host.
+    ///
+    /// The caller has seen to all four. The slice borrows the buffer, so it can't be given
+    /// or dropped meanwhile, and nothing writes to what is only lent.
+    pub(crate) fn host_slice<T: Plain>(&self, count: usize) -> Result<&[T]> {
+        if count == 0 {
+            return Ok(&[]);
+        }
+        if !self.is_on_cpu()? || self.on_device_size()? < count * size_of::<T>() {
+            return Err(Error::new(
+                Code::Unimplemented,
+                "the buffer's memory can't be looked at from the host; copy it with `to_host`",
+            ));
+        }
+        let start = self.address()? as *const T;
+        if start.is_null() || !start.is_aligned() {
+            return Err(Error::new(
+                Code::Internal,
+                format!("the plugin gives {start:?} as the buffer's memory"),
+            ));
+        }
+        // SAFETY: host memory of at least this size, aligned, initialised since the buffer is
+        // ready, and alive and unchanged as long as the buffer is borrowed (fact 16: no one
+        // else can donate it).
+        Ok(unsafe { std::slice::from_raw_parts(start, count) })
+    }
+}
