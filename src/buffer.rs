@@ -368,6 +368,9 @@ impl Buffer {
                 self.shape()
             )));
         }
+        if self.element_type() == ElementType::Token {
+            return Err(Error::invalid("a token can't be copied: it has no data"));
+        }
         if !self.layout().is_row_major() && self.client().platform_name() == "cpu" {
             // The copies of 0.81 lose the layout and scramble the values.
             return self.copy_through_host(place);
@@ -383,7 +386,9 @@ impl Buffer {
 
     /// A copy with the same layout, by way of the host.
     fn copy_through_host(&self, place: &Place) -> Result<Buffer> {
-        Buffer::upload(place, &self.to_bytes()?, self.shape(), Some(self.layout()))
+        // Of types narrower than a byte the CPU plugins take no layout at all.
+        let layout = Some(self.layout()).filter(|layout| !layout.is_row_major());
+        Buffer::upload(place, &self.to_bytes()?, self.shape(), layout)
     }
 
     /// A second buffer with the same values on the same device: memory is taken

@@ -76,7 +76,7 @@ pub struct Client {
 /// What all handles of a client share. The client itself is destroyed with it.
 pub(crate) struct Session {
     pub(crate) shapes: ShapeTable,
-    pub(crate) order: LaunchOrder,
+    pub(crate) order: Arc<LaunchOrder>,
     layout_habit: OnceCell<LayoutHabit>,
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) memories: Vec<MemoryFacts>,
@@ -110,7 +110,7 @@ impl Client {
         Ok(Client {
             session: Arc::new(Session {
                 shapes: ShapeTable::default(),
-                order: LaunchOrder::default(),
+                order: LaunchOrder::of_plugin(plugin.api()),
                 layout_habit: OnceCell::new(),
                 devices,
                 memories,
@@ -238,6 +238,11 @@ impl Client {
 }
 
 impl Session {
+    /// The platform, such as `cpu`.
+    pub(crate) fn platform_name(&self) -> &str {
+        &self.platform_name
+    }
+
     /// What the plugin makes of uploads in unusual layouts; asked once, at `at`.
     pub(crate) fn layout_habit(self: &Arc<Self>, at: buffer::Place) -> Result<LayoutHabit> {
         let asked = self

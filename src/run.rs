@@ -15,7 +15,7 @@ use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Launched};
-use crate::signature::Donation;
+use crate::signature::{plural, Donation};
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -37,7 +37,7 @@ impl Executable {
         let ends = [list.len()];
         let record = self.launch(&mut list, &ends, &mut launched)?;
         let mut outputs = launched.outputs.drain(..);
-        Ok(self.outputs_of(self.devices[0], &mut outputs, &record))
+        Ok(self.outputs_of(&self.devices[0], &mut outputs, &record))
     }
 
     /// Runs the program on all of its devices at once: one list of arguments for each
@@ -67,7 +67,7 @@ impl Executable {
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
-            .map(|device| self.outputs_of(*device, &mut outputs, &record))
+            .map(|device| self.outputs_of(device, &mut outputs, &record))
             .collect())
     }
 
@@ -123,7 +123,7 @@ impl Executable {
         launched: &mut Launched,
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let session = self.session();
-        let mut turn = session.order.turn(session);
+        let mut turn = session.order.turn();
         if self.paced {
             turn.settle();
         }
@@ -134,7 +134,7 @@ impl Executable {
         Ok(started.map(|()| {
             self.paced.then(|| {
                 let record = Arc::new(Launch::default());
-                turn.follow(Arc::clone(&record), launched.done.drain(..));
+                turn.follow(session, Arc::clone(&record), launched.done.drain(..));
                 record
             })
         }))
@@ -164,14 +164,17 @@ impl Executable {
         let inputs = self.signature.inputs();
         if arguments.len() != inputs.len() {
             return Err(Error::invalid(format!(
-                "`{}` takes {} arguments, but {} were given{}",
+                "`{}` takes {}, but {} given{}",
                 self.signature.name(),
-                inputs.len(),
-                arguments.len(),
+                plural(inputs.len(), "argument"),
+                match arguments.len() {
+                    1 => "1 was".to_owned(),
+                    other => format!("{other} were"),
+                },
                 self.on_device(position)
             )));
         }
-        let device = self.devices[position];
+        let device = self.devices[position].index();
         for (index, (argument, input)) in arguments.iter().zip(inputs).enumerate() {
             let buffer = argument.buffer();
             let fits = device_shape::same(buffer.form(), input.form())
@@ -192,9 +195,9 @@ impl Executable {
             ""
         };
         Error::invalid(format!(
-            "`{}` runs on {} devices, but the arguments of {lists} were given{hint}",
+            "`{}` runs on {}, but arguments for {lists} were given{hint}",
             self.signature.name(),
-            self.devices.len(),
+            plural(self.devices.len(), "device"),
         ))
     }
 
@@ -240,8 +243,8 @@ impl Executable {
                 buffer.layout()
             ));
         }
-        let device = Device::new(self.session(), self.devices[position]);
-        if buffer.device() != device {
+        let device = &self.devices[position];
+        if buffer.device() != *device {
             return Error::invalid(format!(
                 "{of}: wanted it on {device:?}, but it is on {:?}; copy it with `copy_to_device`",
                 buffer.device()
@@ -280,7 +283,7 @@ impl Executable {
 
     fn outputs_of(
         &self,
-        device: usize,
+        device: &Device,
         raw: &mut impl Iterator<Item = execute::RawBuffer>,
         record: &Option<Arc<Launch>>,
     ) -> Outputs {
@@ -290,7 +293,8 @@ impl Executable {
             buffers: outputs
                 .zip(raw)
                 .map(|(output, raw)| {
-                    Buffer::from_raw(raw, Arc::clone(output.form()), device, record.clone())
+                    let form = Arc::clone(output.form());
+                    Buffer::from_raw(raw, form, device.index(), record.clone())
                 })
                 .collect(),
         }
