@@ -13,9 +13,13 @@ use crate::element::{Element, ElementType};
 use crate::error::{Code, Error, Result};
 use crate::event::Event;
 use crate::host_read::HostRead;
+use crate::host_vec::HostVecError;
+use crate::host_view::HostView;
 use crate::launch::Launch;
 use crate::memory::{Memory, Place};
-use crate::pjrt::Owned;
+use crate::pjrt::aligned::HostVec;
+use crate::pjrt::host::Plain;
+use crate::pjrt::{shared, Owned};
 use crate::shape::{Layout, Shape};
 use crate::upload;
 
@@ -47,6 +51,8 @@ pub struct Buffer {
     launch: Option<Arc<Launch>>,
     /// Set once the values are known to be there.
     good: AtomicBool,
+    /// Whether it shares the host memory that it was made of.
+    shared: bool,
 }
 
 impl Buffer {
@@ -63,7 +69,13 @@ impl Buffer {
             device: device as u32,
             launch,
             good: AtomicBool::new(false),
+            shared: false,
         }
+    }
+
+    /// Notes whether it shares the host memory that it was made of.
+    pub(crate) fn with_shared(self, shared: bool) -> Buffer {
+        Buffer { shared, ..self }
     }
 
     pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
@@ -174,6 +186,44 @@ impl Buffer {
         Buffer::upload(&place.into(), bytes, shape, None)
     }
 
+    /// Makes a buffer of owned host memory, which a CPU device shares instead of copying it
+    /// (`kMutableZeroCopy`); other devices copy. The memory is released when XLA has
+    /// finished with it: when the buffer is donated, the output lives in it.
+    ///
+    /// # Errors
+    /// As [`Buffer::from_host`]; the values come back.
+    pub fn from_host_vec<T: Element + Plain>(
+        place: impl Into<Place>,
+        values: HostVec<T>,
+        dims: &[usize],
+    ) -> std::result::Result<Buffer, HostVecError<T>> {
+        let place = place.into();
+        let check = || {
+            let shape = Shape::of::<T>(dims)?;
+            shape.check_elements(T::TYPE, values.len())?;
+            Ok((place.resolve()?, shape))
+        };
+        let ((at, device), shape) = match check() {
+            Ok(checked) => checked,
+            Err(error) => return Err(HostVecError { error, values }),
+        };
+        let address = values.as_ptr() as usize;
+        let session = place.session();
+        let raw = shared::from_owned(session, values, T::TYPE, &shape.raw_dims(), at);
+        match raw {
+            Ok(raw) => {
+                let shared = raw.address().is_ok_and(|given| given == address);
+                let layout = Layout::row_major(shape.rank());
+                let form = session.shapes.intern(DeviceShape::new(shape, &layout));
+                Ok(Buffer::from_raw(raw, form, device, None).with_shared(shared))
+            }
+            Err((error, values)) => {
+                let error = error.context(format!("sharing {shape} with {place:?}"));
+                Err(HostVecError { error, values })
+            }
+        }
+    }
+
     fn upload(
         place: &Place,
         bytes: &[u8],
@@ -229,6 +279,34 @@ impl Buffer {
     /// the rest is row-major it is given as that.
     pub fn layout(&self) -> &Layout {
         self.form.layout()
+    }
+
+    /// Whether the buffer shares the host memory that it was made of, by
+    /// [`Buffer::from_host_vec`] or [`Client::scope`]. An output is never said to, even where
+    /// it lives in a donated buffer's host memory.
+    pub fn is_zero_copy(&self) -> bool {
+        self.shared
+    }
+
+    /// The values where they are, without a copy. Waits for them.
+    ///
+    /// # Errors
+    /// `T` is not the buffer's element type; the device is not a CPU; the values don't lie
+    /// row-major; the run that was to fill it failed.
+    pub fn view<T: Element + Plain>(&self) -> Result<HostView<'_, T>> {
+        let count = self.shape().element_count();
+        self.shape().check_elements(T::TYPE, count)?;
+        if T::TYPE.bits() < 8 || !self.layout().is_row_major() {
+            return Err(Error::invalid(format!(
+                "{} does not lie in memory as a Rust slice would; copy it with `to_host`",
+                self.form
+            )));
+        }
+        self.wait()?;
+        Ok(HostView {
+            values: self.raw.host_slice(count)?,
+            buffer: self,
+        })
     }
 
     /// What it takes in the device's memory in bytes, padding included
@@ -368,6 +446,9 @@ impl Buffer {
                 self.shape()
             )));
         }
+        if self.element_type() == ElementType::Token {
+            return Err(Error::invalid("a token can't be copied: it has no data"));
+        }
         if !self.layout().is_row_major() && self.client().platform_name() == "cpu" {
             // The copies of 0.81 lose the layout and scramble the values.
             return self.copy_through_host(place);
@@ -383,7 +464,9 @@ impl Buffer {
 
     /// A copy with the same layout, by way of the host.
     fn copy_through_host(&self, place: &Place) -> Result<Buffer> {
-        Buffer::upload(place, &self.to_bytes()?, self.shape(), Some(self.layout()))
+        // Of types narrower than a byte the CPU plugins take no layout at all.
+        let layout = Some(self.layout()).filter(|layout| !layout.is_row_major());
+        Buffer::upload(place, &self.to_bytes()?, self.shape(), layout)
     }
 
     /// A second buffer with the same values on the same device: memory is taken

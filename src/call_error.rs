@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::buffer::Buffer;
 use crate::error::{Code, Error};
+use crate::signature::plural;
 
 /// Why a run did not start, and the buffers that were given to it.
 ///
@@ -89,11 +90,9 @@ impl fmt::Display for CallError {
         let Repr { error, given, lost } = &*self.0;
         write!(f, "{error}")?;
         if !given.is_empty() {
-            write!(
-                f,
-                "; {} given buffers come back with this error",
-                given.len()
-            )?;
+            let verb = if given.len() == 1 { "comes" } else { "come" };
+            let buffers = plural(given.len(), "given buffer");
+            write!(f, "; {buffers} {verb} back with this error")?;
         }
         if !lost.is_empty() {
             write!(f, "; consumed all the same:")?;

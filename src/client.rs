@@ -13,6 +13,7 @@ use crate::executable::Executable;
 use crate::launch::LaunchOrder;
 use crate::memory::Memory;
 use crate::pjrt::buffer;
+use crate::pjrt::scope::{self, Scope};
 use crate::pjrt::client::{DeviceFacts, MemoryFacts, RawClient};
 use crate::plugin::Plugin;
 use crate::program::Program;
@@ -76,7 +77,7 @@ pub struct Client {
 /// What all handles of a client share. The client itself is destroyed with it.
 pub(crate) struct Session {
     pub(crate) shapes: ShapeTable,
-    pub(crate) order: LaunchOrder,
+    pub(crate) order: Arc<LaunchOrder>,
     layout_habit: OnceCell<LayoutHabit>,
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) memories: Vec<MemoryFacts>,
@@ -110,7 +111,7 @@ impl Client {
         Ok(Client {
             session: Arc::new(Session {
                 shapes: ShapeTable::default(),
-                order: LaunchOrder::default(),
+                order: LaunchOrder::of_plugin(plugin.api()),
                 layout_habit: OnceCell::new(),
                 devices,
                 memories,
@@ -216,6 +217,40 @@ impl Client {
         all.map(|index| Memory::new(&self.session, index)).collect()
     }
 
+    /// Runs `work` with a scope in which buffers can be made of borrowed host memory that a
+    /// CPU device shares instead of copying it (`kImmutableZeroCopy`), as
+    /// [`std::thread::scope`] lends to threads. Returns when `work` has returned *and* XLA has
+    /// finished with all that was lent, runs in flight included; also when `work` panics.
+    ///
+    /// ```
+    /// use xla::{Client, CompileOptions, HostVec, Program};
+    ///
+    /// # fn main() -> xla::Result<()> {
+    /// let client = Client::cpu()?;
+    /// let device = client.device(0)?;
+    /// let program = Program::from_text(
+    ///     "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    ///        %y = stablehlo.add %x, %x : tensor<2xf32>
+    ///        return %y : tensor<2xf32>
+    ///      }",
+    /// )?;
+    /// let double = client.compile(&program, &CompileOptions::new())?;
+    /// let values = HostVec::from_slice(&[1f32, 2.]);
+    /// let doubled = client.scope(|scope| {
+    ///     let x = scope.borrow(&device, &values, &[2])?;
+    ///     double.run(x)?.into_single()
+    /// })?;
+    /// assert_eq!(doubled.to_host::<f32>()?, [2., 4.]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn scope<'env, R>(
+        &self,
+        work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+    ) -> R {
+        scope::run(&self.session, work)
+    }
+
     /// Compiles a program and loads it on the devices that `options` name
     /// (`PJRT_Client_Compile`).
     ///
@@ -238,6 +273,11 @@ impl Client {
 }
 
 impl Session {
+    /// The platform, such as `cpu`.
+    pub(crate) fn platform_name(&self) -> &str {
+        &self.platform_name
+    }
+
     /// What the plugin makes of uploads in unusual layouts; asked once, at `at`.
     pub(crate) fn layout_habit(self: &Arc<Self>, at: buffer::Place) -> Result<LayoutHabit> {
         let asked = self

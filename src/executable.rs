@@ -20,8 +20,8 @@ use crate::signature::Signature;
 pub struct Executable {
     pub(crate) raw: Owned<PJRT_LoadedExecutable>,
     pub(crate) signature: Signature,
-    /// The devices' indices in the client, in logical order.
-    pub(crate) devices: Vec<usize>,
+    /// In logical order.
+    pub(crate) devices: Vec<Device>,
     /// Whether a launch waits for pending arguments and for the launch before it.
     pub(crate) paced: bool,
 }
@@ -69,7 +69,10 @@ impl Executable {
                 ),
             ));
         }
-        let devices = raw.devices()?;
+        let indices = raw.devices()?.into_iter();
+        let devices: Vec<Device> = indices
+            .map(|index| Device::new(client.session(), index))
+            .collect();
         if devices.is_empty() {
             return Err(Error::invalid("no device of this process runs the program"));
         }
@@ -97,11 +100,8 @@ impl Executable {
 
     /// The devices of this process that run it, in logical order: replica by replica,
     /// each with its partitions (`PJRT_LoadedExecutable_AddressableDevices`).
-    pub fn devices(&self) -> Vec<Device> {
-        let indices = self.devices.iter();
-        indices
-            .map(|index| Device::new(self.session(), *index))
-            .collect()
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
     }
 
     /// The memory that a run takes on each device, as the compiler states it

@@ -7,7 +7,7 @@
 //! hangs and then ends the process (seen on 0.106 and 0.115, 4 to 8 devices). So a
 //! collective launch waits there until the one before it is done on all its devices.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -15,6 +15,7 @@ use crate::buffer::Buffer;
 use crate::client::Session;
 use crate::error::{Code, Error, Result};
 use crate::pjrt::event::DoneEvent;
+use crate::pjrt::Api;
 
 /// The outcome of one collective launch, shared by its outputs.
 #[derive(Default)]
@@ -29,25 +30,44 @@ impl Launch {
     }
 }
 
-/// A client's order of launches.
+/// The order of launches on one plugin. It is the plugin's and not the client's: on 0.81
+/// the collectives of two clients meet each other, and the process is ended.
 #[derive(Default)]
 pub(crate) struct LaunchOrder {
-    /// The latest collective launch, whose events the fence keeps.
-    latest: Mutex<Option<Arc<Launch>>>,
+    /// The latest collective launch, with the client that keeps its events.
+    latest: Mutex<Option<Latest>>,
 }
+
+struct Latest {
+    launch: Arc<Launch>,
+    // A client that is gone has waited for its runs.
+    session: Weak<Session>,
+}
+
+/// The orders of all plugins. Plugins are never unloaded, so these stay.
+static ORDERS: Mutex<Vec<(Api, Arc<LaunchOrder>)>> = Mutex::new(Vec::new());
 
 /// The right to launch on several devices.
 pub(crate) struct Turn<'a> {
-    latest: MutexGuard<'a, Option<Arc<Launch>>>,
-    session: &'a Session,
+    latest: MutexGuard<'a, Option<Latest>>,
 }
 
 impl LaunchOrder {
-    /// Waits for the turn to launch on several devices of `session`.
-    pub(crate) fn turn<'a>(&'a self, session: &'a Session) -> Turn<'a> {
+    /// The order of a plugin's launches.
+    pub(crate) fn of_plugin(api: Api) -> Arc<LaunchOrder> {
+        let mut orders = ORDERS.lock();
+        if let Some((_, order)) = orders.iter().find(|(known, _)| *known == api) {
+            return Arc::clone(order);
+        }
+        let order = Arc::new(LaunchOrder::default());
+        orders.push((api, Arc::clone(&order)));
+        order
+    }
+
+    /// Waits for the turn to launch on several devices.
+    pub(crate) fn turn(&self) -> Turn<'_> {
         Turn {
             latest: self.latest.lock(),
-            session,
         }
     }
 }
@@ -56,22 +76,30 @@ impl Turn<'_> {
     /// Waits until the latest collective launch is done, and notes its outcome for
     /// all who hold its outputs. Its failure is reported by them.
     pub(crate) fn settle(&mut self) {
-        if let Some(outcome) = self.session.raw.finish_collective() {
-            if let Some(launch) = self.latest.take() {
-                // Set once: a launch is the latest once.
-                let _ = launch.outcome.set(outcome);
-            }
+        let Some(Latest { launch, session }) = self.latest.take() else {
+            return;
+        };
+        let finished = session
+            .upgrade()
+            .and_then(|session| session.raw.finish_collective());
+        if let Some(outcome) = finished {
+            // Set once: a launch is the latest once.
+            let _ = launch.outcome.set(outcome);
         }
     }
 
-    /// Makes a collective launch the latest.
+    /// Makes a collective launch of `session` the latest.
     pub(crate) fn follow(
         &mut self,
+        session: &Arc<Session>,
         launch: Arc<Launch>,
         done: impl IntoIterator<Item = DoneEvent>,
     ) {
-        self.session.raw.keep_collective(done);
-        *self.latest = Some(launch);
+        session.raw.keep_collective(done);
+        *self.latest = Some(Latest {
+            launch,
+            session: Arc::downgrade(session),
+        });
     }
 }
 

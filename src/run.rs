@@ -15,7 +15,7 @@ use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Launched};
-use crate::signature::Donation;
+use crate::signature::{plural, Donation};
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -42,7 +42,7 @@ impl Executable {
         let ends = [list.len()];
         let record = self.launch(list, &ends, &mut launched)?;
         let mut outputs = launched.outputs.drain(..);
-        Ok(self.outputs_of(self.devices[0], &mut outputs, &record))
+        Ok(self.outputs_of(&self.devices[0], &mut outputs, &record))
     }
 
     /// Runs the program on all of its devices at once: one list of arguments for each
@@ -72,7 +72,7 @@ impl Executable {
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
-            .map(|device| self.outputs_of(*device, &mut outputs, &record))
+            .map(|device| self.outputs_of(device, &mut outputs, &record))
             .collect())
     }
 
@@ -128,7 +128,7 @@ impl Executable {
         launched: &mut Launched,
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let session = self.session();
-        let mut turn = session.order.turn(session);
+        let mut turn = session.order.turn();
         if self.paced {
             turn.settle();
         }
@@ -139,7 +139,7 @@ impl Executable {
         Ok(started.map(|()| {
             self.paced.then(|| {
                 let record = Arc::new(Launch::default());
-                turn.follow(Arc::clone(&record), launched.done.drain(..));
+                turn.follow(session, Arc::clone(&record), launched.done.drain(..));
                 record
             })
         }))
@@ -169,10 +169,13 @@ impl Executable {
         let inputs = self.signature.inputs();
         if arguments.len() != inputs.len() {
             return Err(Error::invalid(format!(
-                "`{}` takes {} arguments, but {} were given{}",
+                "`{}` takes {}, but {} given{}",
                 self.signature.name(),
-                inputs.len(),
-                arguments.len(),
+                plural(inputs.len(), "argument"),
+                match arguments.len() {
+                    1 => "1 was".to_owned(),
+                    other => format!("{other} were"),
+                },
                 self.on_device(position)
             )));
         }
@@ -202,7 +205,7 @@ impl Executable {
         position: usize,
         arguments: &[Argument<'_>],
     ) -> Option<usize> {
-        let device = self.devices[position];
+        let device = self.devices[position].index();
         let mut pairs = arguments.iter().zip(self.signature.inputs());
         pairs.position(|(argument, input)| {
             let buffer = argument.buffer();
@@ -220,9 +223,9 @@ impl Executable {
             ""
         };
         Error::invalid(format!(
-            "`{}` runs on {} devices, but the arguments of {lists} were given{hint}",
+            "`{}` runs on {}, but arguments for {lists} were given{hint}",
             self.signature.name(),
-            self.devices.len(),
+            plural(self.devices.len(), "device"),
         ))
     }
 
@@ -274,8 +277,8 @@ impl Executable {
                 buffer.layout()
             ));
         }
-        let device = Device::new(self.session(), self.devices[position]);
-        if buffer.device() != device {
+        let device = &self.devices[position];
+        if buffer.device() != *device {
             return Error::invalid(format!(
                 "{of}: wanted it on {device:?}, but it is on {:?}; copy it with `copy_to_device`",
                 buffer.device()
@@ -314,7 +317,7 @@ impl Executable {
 
     fn outputs_of(
         &self,
-        device: usize,
+        device: &Device,
         raw: &mut impl Iterator<Item = execute::RawBuffer>,
         record: &Option<Arc<Launch>>,
     ) -> Outputs {
@@ -324,7 +327,8 @@ impl Executable {
             buffers: outputs
                 .zip(raw)
                 .map(|(output, raw)| {
-                    Buffer::from_raw(raw, Arc::clone(output.form()), device, record.clone())
+                    let form = Arc::clone(output.form());
+                    Buffer::from_raw(raw, form, device.index(), record.clone())
                 })
                 .collect(),
         }

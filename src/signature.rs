@@ -132,6 +132,17 @@ impl Signature {
             .host_program_shape
             .as_ref()
             .ok_or_else(|| unreadable("it states no program shape"))?;
+        if program_shape
+            .parameters
+            .iter()
+            .any(|shape| shape.element_type == TUPLE)
+        {
+            return Err(Error::new(
+                Code::Unimplemented,
+                "the program takes a tuple, which is not supported; export it with flat arguments, \
+                 each a parameter of its own",
+            ));
+        }
         let parameters = program_shape.parameters.iter().enumerate();
         let parameters: Vec<Leaf> = parameters
             .flat_map(|(number, shape)| leaves(number as i64, shape))
@@ -232,7 +243,12 @@ impl fmt::Display for Signature {
             partitions,
             ..
         } = self;
-        writeln!(f, "{name} ({replicas} replicas x {partitions} partitions)")?;
+        writeln!(
+            f,
+            "{name} ({} x {})",
+            plural(*replicas, "replica"),
+            plural(*partitions, "partition")
+        )?;
         for (index, input) in self.inputs.iter().enumerate() {
             write!(f, "  input  {index:>3}  {}{}", input.shape(), input.layout)?;
             match input.donation {
@@ -266,6 +282,12 @@ impl fmt::Display for Signature {
         }
         Ok(())
     }
+}
+
+/// A count with its noun.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 /// A leaf of a parameter's or result's shape: PJRT passes leaves, HLO has tuples.

@@ -36,7 +36,12 @@ pub(crate) fn upload(
     // What orders the elements as row-major is not worth the question below.
     let unusual = layout.filter(|layout| !layout.orders_as_row_major(shape));
     let raw = match unusual {
-        None => raw_upload(session, bytes, shape, layout, at),
+        // On CPU the usual layout, which need not be named: of types narrower than a byte
+        // those plugins take none.
+        None => {
+            let named = layout.filter(|_| session.platform_name() != "cpu");
+            raw_upload(session, bytes, shape, named, at)
+        }
         Some(unusual) => match session.layout_habit(at)? {
             LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at),
             LayoutHabit::Copies => {

@@ -18,13 +18,19 @@ use crate::shape::{Layout, Shape};
 /// [`Client::scope`](crate::Client::scope).
 pub struct Scope<'scope, 'env: 'scope> {
     session: Arc<Session>,
-    first: OnceLock<Box<Entry>>,
+    buffers: &'scope Buffers,
     // Invariant in both, as `std::thread::Scope` is.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// A list that only grows, so that references into it stay good.
+/// The buffers of a scope; waits for XLA when dropped. A list that only grows, so that
+/// references into it stay good.
+#[derive(Default)]
+struct Buffers {
+    first: OnceLock<Box<Entry>>,
+}
+
 struct Entry {
     buffer: Buffer,
     next: OnceLock<Box<Entry>>,
@@ -37,14 +43,15 @@ pub(crate) fn run<'env, R>(
     session: &Arc<Session>,
     work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
 ) -> R {
+    // A value of this frame that `work` can't reach but through the scope: it can't be
+    // leaked, and is dropped on return and on panic.
+    let buffers = Buffers::default();
     let scope = Scope {
         session: Arc::clone(session),
-        first: OnceLock::new(),
+        buffers: &buffers,
         scope: PhantomData,
         env: PhantomData,
     };
-    // The scope is a value of this frame that `work` sees by reference only: it can't be
-    // leaked, and its `Drop` runs on return and on panic.
     work(&scope)
 }
 
@@ -82,13 +89,16 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let form = self.session.shapes.intern(DeviceShape::new(shape, &layout));
         let shared = raw.address().is_ok_and(|address| address == values.as_ptr() as usize);
         let buffer = Buffer::from_raw(raw, form, device, None).with_shared(shared);
-        Ok(self.keep(Box::new(Entry {
+        Ok(self.buffers.keep(Box::new(Entry {
             buffer,
             next: OnceLock::new(),
             _borrowed: borrowed,
         })))
     }
 
+}
+
+impl Buffers {
     fn keep(&self, mut entry: Box<Entry>) -> &Buffer {
         let mut place = &self.first;
         loop {
@@ -109,7 +119,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 }
 
-impl Drop for Scope<'_, '_> {
+impl Drop for Buffers {
     fn drop(&mut self) {
         // One after another: a long list must not be dropped by recursion. First all are
         // deleted, so that the waits below do not wait for each other's turn.

@@ -91,12 +91,12 @@ impl Registry {
             destroyed: false,
             _place: place,
         };
-        self.known.insert(handle.addr(), known);
+        self.known.insert(handle as usize, known);
         (handle.cast(), id)
     }
 
     pub(crate) fn fill<T: Object>(&mut self, handle: *mut T::Raw, object: Arc<T>) {
-        if let Some(known) = self.known.get_mut(&handle.addr()) {
+        if let Some(known) = self.known.get_mut(&(handle as usize)) {
             known.object = Some(object);
         }
     }
@@ -117,7 +117,7 @@ impl Registry {
         if handle.is_null() {
             return Err(format!("a null {kind} was passed"));
         }
-        let Some(known) = self.known.get(&handle.addr()) else {
+        let Some(known) = self.known.get(&(handle as usize)) else {
             return Err(format!(
                 "a {kind} was passed that this plugin never handed out"
             ));
@@ -139,29 +139,32 @@ impl Registry {
         }
     }
 
+    /// The number of a live handle; 0 if it's none.
+    pub(crate) fn id_of<T: Object>(&self, handle: *const T::Raw) -> u64 {
+        let known = self.known.get(&(handle as usize));
+        known
+            .filter(|known| known.kind == T::KIND && known.object.is_some())
+            .map_or(0, |known| known.id)
+    }
+
     /// Ends a handle, and gives what it stood for: to be dropped without the lock.
     pub(crate) fn destroy<T: Object>(&mut self, handle: *const T::Raw) -> Result<Arc<T>, String> {
         match self.get::<T>(handle) {
             Ok((object, _)) => {
-                if let Some(known) = self.known.get_mut(&handle.addr()) {
+                if let Some(known) = self.known.get_mut(&(handle as usize)) {
                     known.object = None;
                     known.destroyed = true;
                 }
                 Ok(object)
             }
-            Err(_)
-                if self
-                    .known
-                    .get(&handle.addr())
-                    .is_some_and(|known| known.destroyed && known.kind == T::KIND) =>
-            {
-                Err(format!(
+            Err(what) => match self.known.get(&(handle as usize)) {
+                Some(known) if known.destroyed && known.kind == T::KIND => Err(format!(
                     "the {} with number {} was destroyed twice",
-                    T::KIND.name(),
-                    self.known[&handle.addr()].id
-                ))
-            }
-            Err(other) => Err(other),
+                    known.kind.name(),
+                    known.id
+                )),
+                _ => Err(what),
+            },
         }
     }
 

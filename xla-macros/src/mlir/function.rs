@@ -1,0 +1,169 @@
+//! The head of `@main`.
+
+use super::attribute::{Attribute, Entry};
+use super::lexer::Token;
+use super::location::Location;
+use super::parser::Parser;
+use super::tensor::Tensor;
+use super::{Error, Input, Output};
+
+/// The head of a function as it is read; aliases that it uses may be defined below.
+pub(super) struct Head {
+    arguments: Vec<Argument>,
+    results: Vec<(Tensor, Vec<Entry>)>,
+}
+
+struct Argument {
+    value: Option<String>,
+    tensor: Tensor,
+    attributes: Vec<Entry>,
+    location: Option<Location>,
+}
+
+impl Parser<'_> {
+    /// What stands behind a function's name.
+    pub(super) fn head(&mut self) -> Result<Head, Error> {
+        let mut arguments = Vec::new();
+        self.expect('(')?;
+        self.list(')', |parser| {
+            let argument = parser.argument(arguments.len())?;
+            arguments.push(argument);
+            Ok(())
+        })?;
+        let mut results = Vec::new();
+        if self.token == Token::Arrow {
+            self.advance()?;
+            if self.take('(')? {
+                self.list(')', |parser| {
+                    let tensor = parser.tensor(&format!("output {}", results.len()))?;
+                    results.push((tensor, parser.optional_dictionary()?));
+                    Ok(())
+                })?;
+            } else {
+                results.push((self.tensor("output 0")?, Vec::new()));
+            }
+        }
+        if self.take_word("attributes")? {
+            self.dictionary()?;
+        }
+        if !self.sees('{') {
+            return Err(self.expected("the body of `@main`, in `{` and `}`"));
+        }
+        self.skip_brackets(false)?;
+        self.optional_location()?;
+        Ok(Head { arguments, results })
+    }
+
+    /// `%name: type {...} loc(...)`.
+    fn argument(&mut self, index: usize) -> Result<Argument, Error> {
+        let value = match self.token {
+            Token::Value(name) => {
+                let name = name.to_owned();
+                self.advance()?;
+                self.expect(':')?;
+                Some(name)
+            }
+            Token::Ellipsis => {
+                return Err(self.error("`@main` takes a fixed number of inputs, so no `...`"))
+            }
+            _ => None,
+        };
+        Ok(Argument {
+            value,
+            tensor: self.tensor(&format!("input {index}"))?,
+            attributes: self.optional_dictionary()?,
+            location: self.optional_location()?,
+        })
+    }
+}
+
+impl Head {
+    /// Inputs and outputs, now that the whole file is read.
+    pub(super) fn finish(self, parser: &Parser<'_>) -> Result<(Vec<Input>, Vec<Output>), Error> {
+        let outputs: Vec<Output> = self
+            .results
+            .into_iter()
+            .map(|(tensor, attributes)| Output {
+                name: text(parser, &attributes, "jax.result_info"),
+                tensor,
+            })
+            .collect();
+        // Which input took an output.
+        let mut taken: Vec<Option<usize>> = vec![None; outputs.len()];
+        let mut inputs = Vec::with_capacity(self.arguments.len());
+        for (index, argument) in self.arguments.into_iter().enumerate() {
+            let mut input = Input {
+                name: argument
+                    .location
+                    .and_then(|location| location.name(&parser.locations)),
+                value: argument.value,
+                tensor: argument.tensor,
+                aliasing_output: None,
+                buffer_donor: false,
+            };
+            for entry in &argument.attributes {
+                match entry.name.as_str() {
+                    "tf.aliasing_output" => {
+                        input.aliasing_output = Some(output(parser, entry, index, &mut taken)?);
+                    }
+                    "jax.buffer_donor" => input.buffer_donor = donor(parser, entry)?,
+                    _ => {}
+                }
+            }
+            inputs.push(input);
+        }
+        Ok((inputs, outputs))
+    }
+}
+
+/// The value of `tf.aliasing_output`, which no other input may have.
+fn output(
+    parser: &Parser<'_>,
+    entry: &Entry,
+    input: usize,
+    taken: &mut [Option<usize>],
+) -> Result<usize, Error> {
+    let error = |message: String| Err(parser.lexer.error(entry.at, message));
+    let Attribute::Integer(number) = parser.resolved(&entry.value) else {
+        return error(
+            "`tf.aliasing_output` is the number of an output, as in `tf.aliasing_output = 0 : i32`"
+                .to_owned(),
+        );
+    };
+    let count = taken.len();
+    let index = number.and_then(|number| usize::try_from(number).ok());
+    match index.and_then(|index| taken.get_mut(index).map(|taken| (index, taken))) {
+        None => error(format!(
+            "input {input} is donated into an output that the program doesn't have: it has {count}, \
+             counted from 0"
+        )),
+        Some((index, Some(other))) => error(format!(
+            "input {input} is donated into output {index}, which input {other} is donated into \
+             already"
+        )),
+        Some((index, free)) => {
+            *free = Some(input);
+            Ok(index)
+        }
+    }
+}
+
+/// The value of `jax.buffer_donor`.
+fn donor(parser: &Parser<'_>, entry: &Entry) -> Result<bool, Error> {
+    match parser.resolved(&entry.value) {
+        Attribute::Bool(value) => Ok(*value),
+        _ => Err(parser.lexer.error(
+            entry.at,
+            "`jax.buffer_donor` is true or false, as in `jax.buffer_donor = true`",
+        )),
+    }
+}
+
+/// The value of an attribute that is a text.
+fn text(parser: &Parser<'_>, attributes: &[Entry], name: &str) -> Option<String> {
+    let entry = attributes.iter().find(|entry| entry.name == name)?;
+    match parser.resolved(&entry.value) {
+        Attribute::Text(text) => Some(text.clone()),
+        _ => None,
+    }
+}
