@@ -28,6 +28,7 @@ pub struct CompileOptions {
     partitions: Option<usize>,
     shardy: Option<bool>,
     assignment: Option<DeviceAssignment>,
+    strict_donation: bool,
     overrides: BTreeMap<String, OptionValue>,
 }
 
@@ -129,6 +130,19 @@ impl CompileOptions {
             partitions: 1,
             ids: vec![device.id()],
         })
+    }
+
+    /// Whether an input that the program offers for donation, and that the compiler finds no
+    /// output for, is an error when compiling. Otherwise the signature tells
+    /// ([`Donation::Unused`](crate::Donation::Unused)).
+    #[must_use]
+    pub fn strict_donation(mut self, strict: bool) -> CompileOptions {
+        self.strict_donation = strict;
+        self
+    }
+
+    pub(crate) fn is_strict(&self) -> bool {
+        self.strict_donation
     }
 
     /// Sets a compiler option by name: XLA's debug options such as `xla_dump_to`, and

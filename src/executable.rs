@@ -42,7 +42,11 @@ impl Executable {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        Executable::load(client, raw)
+        let executable = Executable::load(client, raw)?;
+        if options.is_strict() {
+            executable.signature.check_donors()?;
+        }
+        Ok(executable)
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {

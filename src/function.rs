@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::argument::ArgumentList;
+use crate::donation_report::DonationReport;
 use crate::error::{Code, Error, Result};
 use crate::executable::Executable;
 use crate::function_error::FunctionError;
@@ -121,9 +122,33 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// # Errors
     /// As [`Executable::run`], naming leaves by their path. A refused call gives the
     /// arguments back as they were ([`FunctionError::into_given`]).
-    pub fn call<'a>(
+    pub fn call<'a>(&self, arguments: P::Arguments<'a>) -> Result<R, FunctionError<P::Given>> {
+        self.run(arguments, None)
+    }
+
+    /// As [`Function::call`], and tells what the run did with each given leaf.
+    ///
+    /// # Errors
+    /// As [`Function::call`].
+    pub fn call_reported<'a>(
         &self,
         arguments: P::Arguments<'a>,
+    ) -> Result<(R, DonationReport), FunctionError<P::Given>> {
+        let mut report = DonationReport::default();
+        let paths = self.paths(&P::structures(&arguments));
+        let results = self.run(arguments, Some(&mut report))?;
+        for leaf in &mut report.leaves {
+            if let Some(path) = paths.get(leaf.argument) {
+                leaf.name.clone_from(path);
+            }
+        }
+        Ok((results, report))
+    }
+
+    fn run<'a>(
+        &self,
+        arguments: P::Arguments<'a>,
+        report: Option<&mut DonationReport>,
     ) -> Result<R, FunctionError<P::Given>> {
         if let Err(error) = self.check_arguments(&arguments) {
             return Err(FunctionError::refused(error, P::into_given(arguments)));
@@ -140,7 +165,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         }
         let mut list = ArgumentList::new();
         P::pass(arguments, &mut list);
-        match self.executable.run_list(&mut list) {
+        match self.executable.run_list(&mut list, report) {
             Ok(outputs) => self.build(outputs, structures.unwrap_or_default()),
             Err(error) => {
                 let paths = self.paths(&structures.unwrap_or_else(P::constant_structures));
@@ -199,7 +224,10 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     fn check_donation(&self, given: &[bool], structures: &[(TypeId, Structure)]) -> Result<()> {
         let inputs = self.executable.signature.inputs().iter();
         let donated = inputs.map(|input| matches!(input.donation(), Donation::Into { .. }));
-        match donated.zip(given).position(|(donated, given)| donated && !given) {
+        match donated
+            .zip(given)
+            .position(|(donated, given)| donated && !given)
+        {
             None => Ok(()),
             Some(index) => Err(Error::invalid(format!(
                 "`{}` is taken by reference (`Ref`), but {} donates it; take it by value (`Give`)",
@@ -286,7 +314,9 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     fn paths(&self, structures: &[(TypeId, Structure)]) -> Vec<String> {
         let arguments = structures.iter().enumerate();
-        arguments.flat_map(|(index, (_, built))| built.paths(&self.root(index))).collect()
+        arguments
+            .flat_map(|(index, (_, built))| built.paths(&self.root(index)))
+            .collect()
     }
 
     /// How many leaves each argument has, for a message.

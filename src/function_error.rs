@@ -39,13 +39,19 @@ impl<G> FunctionError<G> {
             Some(path) => path.clone(),
             None => format!("argument {argument}"),
         };
-        let lost = error.lost().iter().map(|lost| path(lost.argument)).collect();
+        let lost = error
+            .lost()
+            .iter()
+            .map(|lost| path(lost.argument))
+            .collect();
         let (error, given) = error.into_parts();
         let survivors = given.into_iter();
         FunctionError(Box::new(Repr {
             error,
             given: None,
-            survivors: survivors.map(|given| (path(given.argument), given.buffer)).collect(),
+            survivors: survivors
+                .map(|given| (path(given.argument), given.buffer))
+                .collect(),
             lost,
         }))
     }
@@ -104,7 +110,12 @@ impl<G> From<FunctionError<G>> for Error {
 
 impl<G> fmt::Display for FunctionError<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repr { error, survivors, lost, given } = &*self.0;
+        let Repr {
+            error,
+            survivors,
+            lost,
+            given,
+        } = &*self.0;
         write!(f, "{error}")?;
         if given.is_some() {
             f.write_str("; what was given comes back with this error")?;

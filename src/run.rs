@@ -10,6 +10,7 @@ use crate::buffer::Buffer;
 use crate::call_error::{CallError, GivenBack, Lost};
 use crate::device::Device;
 use crate::device_shape;
+use crate::donation_report::{DonationReport, GivenLeaf};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
@@ -33,14 +34,34 @@ impl Executable {
     pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
         let mut list = ArgumentList::new();
         arguments.append_to(&mut list);
-        self.run_list(&mut list)
+        self.run_list(&mut list, None)
+    }
+
+    /// As [`Executable::run`], and tells what the run did with each given buffer. Asks the
+    /// plugin once for each.
+    ///
+    /// # Errors
+    /// As [`Executable::run`].
+    pub fn run_reported<'a>(
+        &self,
+        arguments: impl Arguments<'a>,
+    ) -> Result<(Outputs, DonationReport), CallError> {
+        let mut list = ArgumentList::new();
+        arguments.append_to(&mut list);
+        let mut report = DonationReport::default();
+        let outputs = self.run_list(&mut list, Some(&mut report))?;
+        Ok((outputs, report))
     }
 
     /// Runs with the arguments of a list, which is empty afterwards.
-    pub(crate) fn run_list(&self, list: &mut ArgumentList<'_>) -> Result<Outputs, CallError> {
+    pub(crate) fn run_list(
+        &self,
+        list: &mut ArgumentList<'_>,
+        report: Option<&mut DonationReport>,
+    ) -> Result<Outputs, CallError> {
         let mut launched = Launched::default();
         let ends = [list.len()];
-        let record = self.launch(list, &ends, &mut launched)?;
+        let record = self.launch(list, &ends, &mut launched, report)?;
         let mut outputs = launched.outputs.drain(..);
         Ok(self.outputs_of(&self.devices[0], &mut outputs, &record))
     }
@@ -68,7 +89,7 @@ impl Executable {
             ends.push(list.len());
         }
         let mut launched = Launched::default();
-        let record = self.launch(&mut list, &ends, &mut launched)?;
+        let record = self.launch(&mut list, &ends, &mut launched, None)?;
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
@@ -83,6 +104,7 @@ impl Executable {
         list: &mut ArgumentList<'_>,
         ends: &[usize],
         launched: &mut Launched,
+        report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
         if let Err(error) = self.check(list, ends) {
             return Err(CallError::new(error, take_given(list, ends), Vec::new()));
@@ -99,12 +121,28 @@ impl Executable {
         };
         match outcome {
             Ok(record) => {
+                if let Some(report) = report {
+                    report.leaves = self.report(list);
+                }
                 // The runtime keeps what the run needs; what was given is dropped.
                 list.arguments.clear();
                 Ok(record)
             }
             Err(error) => Err(self.failed(error, take_given(list, ends))),
         }
+    }
+
+    /// What became of the given arguments of a run that was started on one device.
+    fn report(&self, list: &ArgumentList<'_>) -> Vec<GivenLeaf> {
+        let arguments = list.arguments.iter().enumerate();
+        let given = arguments.filter(|(_, argument)| !argument.is_lent());
+        given
+            .map(|(index, argument)| GivenLeaf {
+                name: self.signature.describe_input(index),
+                argument: index,
+                consumed: matches!(argument.buffer().raw().is_deleted(), Ok(true)),
+            })
+            .collect()
     }
 
     fn start(&self, list: &ArgumentList<'_>, launched: &mut Launched) -> Result<()> {
@@ -192,9 +230,8 @@ impl Executable {
     fn first_misfit(&self, position: usize, arguments: &[Argument<'_>]) -> Option<usize> {
         self.first_wrong_shape(position, arguments).or_else(|| {
             let mut pairs = arguments.iter().zip(self.signature.inputs());
-            pairs.position(|(argument, input)| {
-                argument.is_lent() && must_be_given(input.donation())
-            })
+            pairs
+                .position(|(argument, input)| argument.is_lent() && must_be_given(input.donation()))
         })
     }
 
@@ -255,7 +292,11 @@ impl Executable {
     ) -> Error {
         let input = &self.signature.inputs()[index];
         let buffer = argument.buffer();
-        let of = format!("{name} of `{}`{}", self.signature.name(), self.on_device(position));
+        let of = format!(
+            "{name} of `{}`{}",
+            self.signature.name(),
+            self.on_device(position)
+        );
         if !Arc::ptr_eq(buffer.session(), self.session()) {
             return Error::invalid(format!(
                 "{of} belongs to another client than the program; make it on the program's client"

@@ -226,6 +226,54 @@ impl Signature {
             .sum()
     }
 
+    /// Why an input that is offered for donation has no output; `None` for other inputs.
+    pub fn why_unused(&self, input: usize) -> Option<String> {
+        let input = self.inputs.get(input)?;
+        if input.donation != Donation::Unused {
+            return None;
+        }
+        let size = input.shape().byte_size();
+        let fitting = self
+            .outputs
+            .iter()
+            .filter(|output| output.shape().byte_size() == size);
+        Some(match fitting.count() {
+            0 => format!("no output has {}", plural(size, "byte")),
+            1 => format!(
+                "the only output of {} has another donor",
+                plural(size, "byte")
+            ),
+            count => {
+                format!(
+                    "all {count} outputs of {} have other donors",
+                    plural(size, "byte")
+                )
+            }
+        })
+    }
+
+    /// Refuses donors without an output.
+    pub(crate) fn check_donors(&self) -> Result<()> {
+        let unused: Vec<String> = (0..self.inputs.len())
+            .filter_map(|index| {
+                let why = self.why_unused(index)?;
+                let shape = self.inputs[index].shape();
+                Some(format!("{}, {shape}: {why}", self.describe_input(index)))
+            })
+            .collect();
+        if unused.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(
+            Code::FailedPrecondition,
+            format!(
+                "`{}` offers inputs for donation that can't be used: {}",
+                self.name,
+                unused.join("; ")
+            ),
+        ))
+    }
+
     /// How an input is called in messages.
     pub(crate) fn describe_input(&self, index: usize) -> String {
         match self.inputs.get(index).and_then(Input::name) {
@@ -264,7 +312,10 @@ impl fmt::Display for Signature {
                 } => {
                     write!(f, "  must be donated into output {output}")?;
                 }
-                Donation::Unused => write!(f, "  offered for donation, no output fits")?,
+                Donation::Unused => {
+                    let why = self.why_unused(index).unwrap_or_default();
+                    write!(f, "  offered for donation, but {why}")?;
+                }
                 Donation::None => {}
             }
             match &input.name {

@@ -56,7 +56,15 @@ pub(crate) fn from_host(
     let semantics = PJRT_HostBufferSemantics::ImmutableOnlyDuringCall;
     // SAFETY: with these semantics nothing is kept after the call.
     let (buffer, _done) = unsafe {
-        host_buffer(session, data, element_type, dims, minor_to_major, place, semantics)
+        host_buffer(
+            session,
+            data,
+            element_type,
+            dims,
+            minor_to_major,
+            place,
+            semantics,
+        )
     };
     buffer
 }

@@ -87,7 +87,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         };
         let layout = Layout::row_major(shape.rank());
         let form = self.session.shapes.intern(DeviceShape::new(shape, &layout));
-        let shared = raw.address().is_ok_and(|address| address == values.as_ptr() as usize);
+        let shared = raw
+            .address()
+            .is_ok_and(|address| address == values.as_ptr() as usize);
         let buffer = Buffer::from_raw(raw, form, device, None).with_shared(shared);
         Ok(self.buffers.keep(Box::new(Entry {
             buffer,
@@ -95,7 +97,6 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             _borrowed: borrowed,
         })))
     }
-
 }
 
 impl Buffers {

@@ -38,8 +38,17 @@ pub(crate) fn from_owned<T: Plain>(
     let semantics = PJRT_HostBufferSemantics::MutableZeroCopy;
     // SAFETY: `values` is kept below until the done event has fired, and nobody else can
     // reach it.
-    let (status, done) =
-        unsafe { host_buffer(session, bytes(&values), element_type, dims, None, place, semantics) };
+    let (status, done) = unsafe {
+        host_buffer(
+            session,
+            bytes(&values),
+            element_type,
+            dims,
+            None,
+            place,
+            semantics,
+        )
+    };
     let failure = match status {
         Ok(buffer) => {
             match done {
@@ -89,8 +98,17 @@ pub(crate) unsafe fn from_borrowed<T: Plain>(
 ) -> Result<(Owned<PJRT_Buffer>, Borrowed)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableZeroCopy;
     // SAFETY: the caller's promise: the memory outlives `Borrowed`, which waits.
-    let (status, done) =
-        unsafe { host_buffer(session, bytes(values), element_type, dims, None, place, semantics) };
+    let (status, done) = unsafe {
+        host_buffer(
+            session,
+            bytes(values),
+            element_type,
+            dims,
+            None,
+            place,
+            semantics,
+        )
+    };
     let borrowed = Borrowed { done };
     Ok((status?, borrowed))
 }
@@ -132,7 +150,10 @@ impl Owned<PJRT_Buffer> {
         let mut args = PJRT_Buffer_UnsafePointer_Args::zeroed();
         args.buffer = self.raw();
         // SAFETY: the buffer is alive; the answer is a number.
-        unsafe { self.api().call(entry::PJRT_Buffer_UnsafePointer, &mut args)? };
+        unsafe {
+            self.api()
+                .call(entry::PJRT_Buffer_UnsafePointer, &mut args)?
+        };
         Ok(args.buffer_pointer)
     }
 

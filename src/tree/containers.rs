@@ -130,7 +130,9 @@ impl<T: Tree> Tree for Vec<T> {
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
         let length = source.structure("Vec")?.children().len();
         let items = 0..length;
-        items.map(|index| source.enter(index, |source| T::rebuild(source))).collect()
+        items
+            .map(|index| source.enter(index, |source| T::rebuild(source)))
+            .collect()
     }
 }
 

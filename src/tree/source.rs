@@ -58,7 +58,10 @@ impl<'s> Source<'s> {
         let leaf = self.leaves.next().ok_or_else(|| {
             Error::new(
                 Code::OutOfRange,
-                format!("a tree wants more than the {} leaves that there are", self.taken),
+                format!(
+                    "a tree wants more than the {} leaves that there are",
+                    self.taken
+                ),
             )
         })?;
         self.taken += 1;
@@ -109,7 +112,10 @@ impl<'s> Source<'s> {
     }
 
     pub(crate) fn known_structure<T: Tree>(&self) -> Option<&'s Structure> {
-        let known = self.known.iter().find(|(known, _)| *known == TypeId::of::<T>());
+        let known = self
+            .known
+            .iter()
+            .find(|(known, _)| *known == TypeId::of::<T>());
         known.map(|(_, structure)| structure)
     }
 
@@ -123,7 +129,10 @@ impl<'s> Source<'s> {
         if left > 0 {
             return Err(Error::new(
                 Code::OutOfRange,
-                format!("a tree took {} leaves, but there were {left} more", self.taken),
+                format!(
+                    "a tree took {} leaves, but there were {left} more",
+                    self.taken
+                ),
             ));
         }
         Ok(tree)

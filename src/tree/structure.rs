@@ -66,7 +66,11 @@ impl Structure {
     /// How many leaves there are.
     pub fn leaf_count(&self) -> usize {
         match &self.node {
-            Some(node) => node.children.iter().map(|(_, child)| child.leaf_count()).sum(),
+            Some(node) => node
+                .children
+                .iter()
+                .map(|(_, child)| child.leaf_count())
+                .sum(),
             None => 1,
         }
     }
