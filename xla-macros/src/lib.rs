@@ -4,6 +4,8 @@
 
 use proc_macro::TokenStream;
 
+#[allow(dead_code, unused_imports)]
+mod mlir;
 mod root;
 mod tree;
 

@@ -165,7 +165,9 @@ impl Parser<'_> {
             Some(hex) => i64::from_str_radix(hex, 16),
             None => digits.parse::<i64>(),
         };
-        let value = value.ok().map(|value| if negative { -value } else { value });
+        let value = value
+            .ok()
+            .map(|value| if negative { -value } else { value });
         self.advance()?;
         self.typed(Attribute::Integer(value))
     }

@@ -5,7 +5,8 @@ use super::Error;
 /// How MLIR bytecode begins.
 const BYTECODE: &[u8] = b"ML\xefR";
 
-const WAY_OUT: &str = "write the StableHLO text (in JAX `jax.jit(f).lower(..).as_text()`), or load \
+const WAY_OUT: &str =
+    "write the StableHLO text (in JAX `jax.jit(f).lower(..).as_text()`), or load \
                        this file at run time with `xla::Program::from_file`";
 
 /// The program as text, if it is StableHLO text as far as its beginning tells.
@@ -46,10 +47,10 @@ pub(super) fn text(code: &[u8]) -> Result<&str, Error> {
         return Err(Error::whole("the file is empty"));
     }
     if text.trim_start().starts_with("HloModule") {
-        return Err(Error::whole(format!(
-            "this is HLO text, which PJRT plugins don't take; {WAY_OUT}",
-            WAY_OUT = "write StableHLO text instead (in JAX `jax.jit(f).lower(..).as_text()`)"
-        )));
+        return Err(Error::whole(
+            "this is HLO text, which PJRT plugins don't take; write StableHLO text (in JAX \
+             `jax.jit(f).lower(..).as_text()`)",
+        ));
     }
     Ok(text)
 }

@@ -138,7 +138,10 @@ impl<'a> Lexer<'a> {
         self.take(start, |byte| byte.is_ascii_digit());
         if matches!(self.byte(0), Some(b'e' | b'E')) {
             let sign = usize::from(matches!(self.byte(1), Some(b'+' | b'-')));
-            if self.byte(1 + sign).is_some_and(|byte| byte.is_ascii_digit()) {
+            if self
+                .byte(1 + sign)
+                .is_some_and(|byte| byte.is_ascii_digit())
+            {
                 self.at += 1 + sign;
                 self.take(start, |byte| byte.is_ascii_digit());
             }
@@ -168,14 +171,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn symbol(&mut self, start: usize) -> Result<Token<'a>, Error> {
-        self.at += 1;
-        match self.byte(0) {
-            Some(b'"') => Ok(Token::Symbol(self.quoted()?)),
-            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => {
-                Ok(Token::Symbol(self.take(start + 1, in_word)))
-            }
-            _ => Err(self.error(start, "a name belongs behind `@`")),
+        if self.byte(1) != Some(b'"') {
+            return self.suffix(start, "a symbol").map(Token::Symbol);
         }
+        self.at += 1;
+        self.quoted().map(Token::Symbol)
     }
 
     /// The identifier behind a sign.
@@ -183,7 +183,10 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         let name = self.take(start + 1, |byte| in_word(byte) || byte == b'-');
         if name.is_empty() {
-            return Err(self.error(start, format!("the name of {what} belongs behind this sign")));
+            return Err(self.error(
+                start,
+                format!("the name of {what} belongs behind this sign"),
+            ));
         }
         // `#a->` is an identifier and an arrow.
         if name.ends_with('-') && self.byte(0) == Some(b'>') {

@@ -68,7 +68,9 @@ impl Parser<'_> {
             Token::Word("fused") => self.fused(),
             Token::Word("callsite") => self.callsite(),
             Token::Word("loc") => self.location(),
-            _ => Err(self.expected("a location: a name, a place, `fused`, `callsite` or `unknown`")),
+            _ => {
+                Err(self.expected("a location: a name, a place, `fused`, `callsite` or `unknown`"))
+            }
         }
     }
 

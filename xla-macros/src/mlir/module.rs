@@ -143,16 +143,13 @@ impl<'a> Parser<'a> {
     fn skip_operation(&mut self) -> Result<(), Error> {
         let mut first = true;
         loop {
-            let here = self.lexer.at;
             match self.token {
                 Token::End | Token::Sign('}') => return Ok(()),
                 Token::Word(word) if !first && (word.contains('.') || word == "module") => {
                     return Ok(())
                 }
                 Token::Text(_) if !first && self.opens_parenthesis() => return Ok(()),
-                Token::Attribute(_) | Token::Type(_) if !first && self.is_alias() => {
-                    return Ok(())
-                }
+                Token::Attribute(_) | Token::Type(_) if !first && self.is_alias() => return Ok(()),
                 Token::Sign('{') if self.lexer.text[self.start..].starts_with("{-#") => {
                     return Ok(())
                 }
@@ -164,7 +161,6 @@ impl<'a> Parser<'a> {
                 }
                 _ => self.advance()?,
             }
-            debug_assert!(self.lexer.at > here || self.token == Token::End);
             first = false;
         }
     }

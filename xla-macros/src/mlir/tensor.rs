@@ -24,7 +24,7 @@ pub(crate) enum Dim {
 }
 
 /// The element types that StableHLO has and a buffer can hold.
-const ELEMENTS: [&str; 25] = [
+const ELEMENTS: [&str; 26] = [
     "i1",
     "i2",
     "i4",
@@ -50,6 +50,7 @@ const ELEMENTS: [&str; 25] = [
     "bf16",
     "f16",
     "f32",
+    "f64",
 ];
 
 impl<'a> Parser<'a> {
@@ -137,7 +138,8 @@ impl<'a> Parser<'a> {
                     let Ok(size) = rest[..digits].parse() else {
                         return Err(lexer.error(start, "this dimension is too large"));
                     };
-                    dims.iter_mut().for_each(|dims| dims.push(Dim::Static(size)));
+                    dims.iter_mut()
+                        .for_each(|dims| dims.push(Dim::Static(size)));
                 }
                 _ => break,
             }
@@ -165,7 +167,7 @@ impl<'a> Parser<'a> {
                 self.expect('>')?;
                 Ok(format!("complex<{part}>"))
             }
-            Token::Word(word) if ELEMENTS.contains(&word) || word == "f64" => {
+            Token::Word(word) if ELEMENTS.contains(&word) => {
                 self.advance()?;
                 Ok(word.to_owned())
             }

@@ -276,7 +276,7 @@ pub(crate) fn to_memory(call: &Call, args: &mut PJRT_Buffer_CopyToMemory_Args) -
 fn copy(call: &Call, buffer: &Buffer, place: (usize, usize)) -> Result<*mut PJRT_Buffer, Failure> {
     let source = buffer.there("a copy")?;
     let state = Arc::clone(call.state());
-    let target = Storage::device(&state, vec![0; buffer.form.size()]);
+    let target = Storage::device(&state, &vec![0; buffer.form.size()]);
     let ready = Arc::new(Promise::default());
     let (into, told) = (Arc::clone(&target), Arc::clone(&ready));
     buffer.ready.then(move |outcome| {

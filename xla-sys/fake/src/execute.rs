@@ -287,7 +287,7 @@ fn part(
         let storage = argument
             .buffer
             .storage()
-            .unwrap_or_else(|| Storage::device(state, vec![0; argument.buffer.form.size()]));
+            .unwrap_or_else(|| Storage::device(state, &vec![0; argument.buffer.form.size()]));
         if donates(loaded, index, lent) && !argument.buffer.is_held() {
             drop(argument.buffer.consume());
             if let (Some(into), true) = (program.inputs[index].target(), storage.is_writable()) {
@@ -299,7 +299,7 @@ fn part(
     let outputs = program.outputs.iter().enumerate().map(|(index, output)| {
         let storage = donated
             .remove(&index)
-            .unwrap_or_else(|| Storage::device(state, vec![0; output.form.size()]));
+            .unwrap_or_else(|| Storage::device(state, &vec![0; output.form.size()]));
         (storage, Arc::new(Promise::default()))
     });
     Part {

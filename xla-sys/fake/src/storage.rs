@@ -15,12 +15,59 @@ pub(crate) struct Storage {
 }
 
 enum Place {
-    Device(Mutex<Box<[u8]>>),
+    Device(Mutex<Aligned>),
     Host {
         memory: HostMemory,
         mutable: bool,
         done: Arc<Promise>,
     },
+}
+
+/// Bytes whose address is a multiple of 64, as a device's usually is.
+struct Aligned {
+    lines: Box<[Line]>,
+    size: usize,
+}
+
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Line([u8; 64]);
+
+impl Aligned {
+    fn new(bytes: &[u8]) -> Aligned {
+        let line = |chunk: &[u8]| {
+            let mut line = Line([0; 64]);
+            line.0[..chunk.len()].copy_from_slice(chunk);
+            line
+        };
+        let lines: Vec<Line> = bytes.chunks(64).map(line).collect();
+        Aligned {
+            // Memory without elements has an address too.
+            lines: if lines.is_empty() {
+                [Line([0; 64])].into()
+            } else {
+                lines.into()
+            },
+            size: bytes.len(),
+        }
+    }
+
+    fn read(&self) -> Vec<u8> {
+        let mut bytes = self
+            .lines
+            .iter()
+            .flat_map(|line| line.0)
+            .collect::<Vec<u8>>();
+        bytes.truncate(self.size);
+        bytes
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.size, "the size was checked");
+        for (line, chunk) in self.lines.iter_mut().zip(bytes.chunks(64)) {
+            line.0[..chunk.len()].copy_from_slice(chunk);
+        }
+    }
 }
 
 /// Memory that a caller has passed, and keeps as it is until it's told.
@@ -71,8 +118,8 @@ impl Storage {
     }
 
     /// Memory of a device.
-    pub(crate) fn device(state: &Arc<State>, bytes: Vec<u8>) -> Arc<Storage> {
-        Storage::new(state, Place::Device(Mutex::new(bytes.into())))
+    pub(crate) fn device(state: &Arc<State>, bytes: &[u8]) -> Arc<Storage> {
+        Storage::new(state, Place::Device(Mutex::new(Aligned::new(bytes))))
     }
 
     /// Memory of the caller, in use until this is dropped; `done` tells.
@@ -94,7 +141,7 @@ impl Storage {
 
     pub(crate) fn read(&self) -> Vec<u8> {
         match &self.place {
-            Place::Device(bytes) => bytes.lock().to_vec(),
+            Place::Device(bytes) => bytes.lock().read(),
             Place::Host { memory, .. } => memory.read(),
         }
     }
@@ -102,7 +149,7 @@ impl Storage {
     /// Puts values in the place of those that are there.
     pub(crate) fn write(&self, bytes: &[u8]) {
         match &self.place {
-            Place::Device(old) => old.lock().copy_from_slice(bytes),
+            Place::Device(old) => old.lock().write(bytes),
             Place::Host {
                 memory, mutable, ..
             } => {
@@ -117,7 +164,7 @@ impl Storage {
 
     pub(crate) fn address(&self) -> usize {
         match &self.place {
-            Place::Device(bytes) => bytes.lock().as_ptr() as usize,
+            Place::Device(bytes) => bytes.lock().lines.as_ptr() as usize,
             Place::Host { memory, .. } => memory.start as usize,
         }
     }

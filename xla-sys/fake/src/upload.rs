@@ -113,7 +113,7 @@ pub(crate) fn from_host(call: &Call, args: &mut PJRT_Client_BufferFromHostBuffer
     };
     let storage = match args.host_buffer_semantics {
         PJRT_HostBufferSemantics::ImmutableUntilTransferCompletes => {
-            let storage = Storage::device(state, vec![0; form.size()]);
+            let storage = Storage::device(state, &vec![0; form.size()]);
             let (into, of) = (Arc::clone(&storage), form.clone());
             let (told, then) = (Arc::clone(&done), finish(Arc::clone(&ready)));
             state.schedule(EventKind::HostDone, move |outcome| {
@@ -140,7 +140,7 @@ pub(crate) fn from_host(call: &Call, args: &mut PJRT_Client_BufferFromHostBuffer
             let told = Arc::clone(&done);
             state.schedule(EventKind::HostDone, move |outcome| told.resolve(outcome));
             finish(Arc::clone(&ready))(());
-            Storage::device(state, bytes)
+            Storage::device(state, &bytes)
         }
     };
     let id = client.id;
@@ -178,7 +178,7 @@ pub(crate) fn uninitialized(
     );
     // SAFETY: the lists and the layout are as the header asks.
     let form = unsafe { form(type_, dims, rank, args.shape_layout)? };
-    let storage = Storage::device(call.state(), vec![0xCD; form.size()]);
+    let storage = Storage::device(call.state(), &vec![0xCD; form.size()]);
     let ready = Arc::new(Promise::default());
     let told = Arc::clone(&ready);
     call.state()
@@ -204,7 +204,7 @@ pub(crate) fn error(call: &Call, args: &mut PJRT_Client_CreateErrorBuffer_Args) 
     // SAFETY: a message has its size beside it.
     let message = unsafe { list(args.error_message.cast::<u8>(), args.error_message_size) };
     let failure = Failure::new(args.error_code, String::from_utf8_lossy(message));
-    let storage = Storage::device(call.state(), vec![0; form.size()]);
+    let storage = Storage::device(call.state(), &vec![0; form.size()]);
     let ready = Promise::ended(Err(failure));
     let id = client.id;
     args.buffer = call.make(

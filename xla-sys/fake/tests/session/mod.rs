@@ -3,7 +3,9 @@
 #![allow(dead_code)]
 
 use pjrt_fake::Fake;
-use xla::{Buffer, Client, CompileOptions, DeviceAssignment, Executable, Plugin, Program, Result};
+use xla::{
+    Buffer, Client, CompileOptions, DeviceAssignment, Executable, HostVec, Plugin, Program, Result,
+};
 
 /// `w + g` into the memory of `w`.
 pub const STEP: &str = "program step\n\
@@ -80,6 +82,19 @@ pub fn session(table: *const pjrt_sys::PJRT_Api) -> Result<()> {
         assert_eq!(w.copy_to_memory(memory)?.to_host::<f32>()?, [4., 6.]);
     }
     assert_eq!(w.copy_on_device()?.to_host::<f32>()?, [4., 6.]);
+
+    // Host memory in place: owned, borrowed, looked at.
+    let owned = Buffer::from_host_vec(&first, HostVec::from_slice(&[1f32, 1.]), &[2])?;
+    let owned = step.run((owned, &w))?.into_single()?;
+    assert_eq!(owned.view::<f32>()?[..], [5., 7.]);
+    drop(owned);
+    let values = HostVec::from_slice(&[1f32, 1.]);
+    let sum = client.scope(|scope| -> Result<Buffer> {
+        let borrowed = scope.borrow(&first, &values, &[2])?;
+        let given = w.copy_on_device()?;
+        Ok(step.run((given, borrowed))?.into_single()?)
+    })?;
+    assert_eq!(sum.to_host::<f32>()?, [5., 7.]);
 
     let ready = w.ready()?;
     ready.wait_timeout(std::time::Duration::from_secs(5))?;
