@@ -40,7 +40,7 @@ pub(crate) enum RawLayout {
 }
 
 /// Copies `data`, dense and row-major, into a new buffer. The data is read
-/// during the call only (`kImmutableOnlyDuringCall`, FACTS 11).
+/// during the call only (`kImmutableOnlyDuringCall`, fact 11).
 ///
 /// The caller has checked that `data` is as long as type and dims need, and that
 /// `minor_to_major`, the order on the device if it is not to be the plugin's choice,
@@ -76,7 +76,7 @@ pub(crate) fn from_host(
     }
     // SAFETY: data, dims and layout outlive the call, which reads them and keeps nothing;
     // the client is alive and the place is its own. What it hands out is owned
-    // before the status is looked at (FACTS 22).
+    // before the status is looked at (fact 22).
     let (status, buffer, _done) = unsafe {
         let status = client
             .api()
@@ -142,7 +142,7 @@ impl Owned<PJRT_Buffer> {
     pub(crate) fn is_deleted(&self) -> Result<bool> {
         let mut args = PJRT_Buffer_IsDeleted_Args::zeroed();
         args.buffer = self.raw();
-        // SAFETY: the handle is alive; asking a consumed one is fine (FACTS 3).
+        // SAFETY: the handle is alive; asking a consumed one is fine (fact 3).
         unsafe { self.api().call(entry::PJRT_Buffer_IsDeleted, &mut args)? };
         Ok(args.is_deleted)
     }
@@ -165,7 +165,7 @@ impl Owned<PJRT_Buffer> {
     pub(crate) fn copy_to(&self, place: Place) -> Result<Owned<PJRT_Buffer>> {
         // SAFETY: the buffer is alive, the place is its client's; what is handed
         // out is owned before the status counts. The runtime keeps the source's
-        // memory until the copy is done (FACTS 10a).
+        // memory until the copy is done (fact 10).
         let (status, copy) = unsafe {
             match place {
                 Place::Device(index) => {
@@ -258,8 +258,7 @@ impl Owned<PJRT_Buffer> {
         args.dst_size = size;
         // SAFETY: the caller answers for the destination; the buffer is alive, and
         // dropping or donating it after the call is fine: the copy was enqueued
-        // before (FACTS 14). No host layout is asked for: 0.81 ignores it (FACTS
-        // 15), so the order is put right by who reads.
+        // before (fact 14). No host layout is asked for: 0.81 ignores it (fact 15), so the order is put right by who reads.
         let (status, event) = unsafe {
             let status = self.api().call(entry::PJRT_Buffer_ToHostBuffer, &mut args);
             (status, Owned::adopt(self.session(), args.event))
