@@ -150,7 +150,7 @@ mod sealed {
 
     pub trait Sealed: Copy + Send + Sync + 'static {
         /// What the type is in host memory: itself, or for `bool` a byte, since a
-        /// plugin may write bytes that are no `bool` (FACTS: 2 and 255 come back).
+        /// plugin may write bytes that are no `bool` (2 and 255 come back).
         type Stored: Plain;
         fn as_bytes(values: &[Self]) -> &[u8];
         fn from_stored(values: Vec<Self::Stored>) -> Result<Vec<Self>>;

@@ -72,6 +72,9 @@
 //! [`Client::deserialize`] come from [`Executable::serialize`].
 #![deny(unsafe_code)]
 
+// The macros name this crate `::xla`, also inside it.
+extern crate self as xla;
+
 mod argument;
 mod buffer;
 mod cache;
@@ -142,6 +145,8 @@ pub use shape::{Layout, Shape};
 pub use signature::{Donation, Input, Output, Signature};
 pub use tree::Tree;
 pub use value::Value;
+
+pub use xla_macros::{program, Tree};
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

@@ -376,7 +376,7 @@ impl Executable {
     }
 
     /// The plugin failed: what was given is asked one by one whether it is there still
-    /// (FACTS 6).
+    /// (fact 6).
     #[cold]
     fn failed(&self, error: Error, mut given: Vec<GivenBack>) -> CallError {
         let mut lost = Vec::new();

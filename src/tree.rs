@@ -35,6 +35,11 @@ use crate::error::Result;
 ///
 /// An implementation by hand is safe: counts and shapes are compared when a program is
 /// called, whatever the tree says of itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tree of buffers",
+    label = "not a `Tree`",
+    note = "derive `Tree` for it, or mark the field `#[tree(skip)]` if it holds no buffers"
+)]
 pub trait Tree: Sized + 'static {
     /// How many leaves every value of the type has; `None` where that is known only at run
     /// time, as for `Vec`, `Option` and maps.

@@ -168,7 +168,7 @@ impl Owned<PJRT_Buffer> {
     pub(crate) fn is_deleted(&self) -> Result<bool> {
         let mut args = PJRT_Buffer_IsDeleted_Args::zeroed();
         args.buffer = self.raw();
-        // SAFETY: the handle is alive; asking a consumed one is fine (FACTS 3).
+        // SAFETY: the handle is alive; asking a consumed one is fine (fact 3).
         unsafe { self.api().call(entry::PJRT_Buffer_IsDeleted, &mut args)? };
         Ok(args.is_deleted)
     }
@@ -191,7 +191,7 @@ impl Owned<PJRT_Buffer> {
     pub(crate) fn copy_to(&self, place: Place) -> Result<Owned<PJRT_Buffer>> {
         // SAFETY: the buffer is alive, the place is its client's; what is handed
         // out is owned before the status counts. The runtime keeps the source's
-        // memory until the copy is done (FACTS 10a).
+        // memory until the copy is done (fact 10).
         let (status, copy) = unsafe {
             match place {
                 Place::Device(index) => {
@@ -284,8 +284,7 @@ impl Owned<PJRT_Buffer> {
         args.dst_size = size;
         // SAFETY: the caller answers for the destination; the buffer is alive, and
         // dropping or donating it after the call is fine: the copy was enqueued
-        // before (FACTS 14). No host layout is asked for: 0.81 ignores it (FACTS
-        // 15), so the order is put right by who reads.
+        // before (fact 14). No host layout is asked for: 0.81 ignores it (fact 15), so the order is put right by who reads.
         let (status, event) = unsafe {
             let status = self.api().call(entry::PJRT_Buffer_ToHostBuffer, &mut args);
             (status, Owned::adopt(self.session(), args.event))

@@ -53,7 +53,7 @@ impl Drop for RawClient {
         let mut args = PJRT_Client_Destroy_Args::zeroed();
         args.client = self.raw.as_ptr();
         // SAFETY: the only owner's last use. Everything the client made holds the
-        // session and so is gone, pending transfers included (FACTS 17).
+        // session and so is gone, pending transfers included (fact 17).
         let _ = unsafe { self.api.call(entry::PJRT_Client_Destroy, &mut args) };
     }
 }

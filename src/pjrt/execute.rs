@@ -44,8 +44,8 @@ impl Launch<'_> {
     ///
     /// `arguments` gives every device's list, one after another, each as long as
     /// the program has parameters. The caller has checked all that the plugin
-    /// doesn't (FACTS 5, 7), and keeps or drops the arguments after the call as it
-    /// likes: the runtime orders device memory itself (FACTS 10a).
+    /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
+    /// likes: the runtime orders device memory itself (fact 10).
     pub(crate) fn start<'b>(
         &self,
         arguments: impl Iterator<Item = &'b Owned<PJRT_Buffer>>,
@@ -88,7 +88,7 @@ impl Launch<'_> {
         // SAFETY: all lists outlive the call; argument buffers are alive, borrowed
         // by the iterator's caller; output lists have the room that the executable
         // states, zeroed. Whatever was handed out is owned before the status
-        // counts (FACTS 22).
+        // counts (fact 22).
         unsafe {
             let status = session
                 .raw

@@ -6,6 +6,8 @@
 //! every object holds the client that made it ([`owned`]), and whatever a call
 //! hands out is owned before its status is looked at ([`api`]).
 //!
+//! Notes cite what the runtime really does by its number in `FACTS.md`, beside this file.
+//!
 //! Of the safe layer the fence knows the error type, plain values and the
 //! `Session` that owns the client.
 #![allow(unsafe_code)]

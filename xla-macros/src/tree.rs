@@ -188,11 +188,11 @@ fn implementation(input: &DeriveInput, root: &Path, parts: &[Part<'_>]) -> Token
                 ))
             }
 
-            fn give(self, #leaves_name: &mut #root::tree::Given) {
+            fn give(self, #leaves_name: &mut #root::ArgumentList<'_>) {
                 #(#tree::give(self.#member, #leaves_name);)*
             }
 
-            fn lend<'leaves>(&'leaves self, #leaves_name: &mut #root::tree::Lent<'leaves>) {
+            fn lend<'leaves>(&'leaves self, #leaves_name: &mut #root::ArgumentList<'leaves>) {
                 #(#tree::lend(&self.#member, #leaves_name);)*
             }
 
