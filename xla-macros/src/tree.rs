@@ -4,7 +4,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned, ToTokens};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, LitStr, Member, Path, Type};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Fields, LitStr, Member, Path, Type, WherePredicate,
+};
 
 use crate::root;
 
@@ -124,19 +126,24 @@ fn implementation(input: &DeriveInput, root: &Path, parts: &[Part<'_>]) -> Token
     let shown_name = name.unraw().to_string();
     let leaves: Vec<&Part<'_>> = parts.iter().filter(|part| !part.skip).collect();
     let mut generics = input.generics.clone();
-    let bounded: Vec<Ident> = generics
-        .type_params()
-        .map(|parameter| parameter.ident.clone())
-        .filter(|parameter| {
-            let mut types = leaves.iter().map(|part| part.ty.to_token_stream());
-            types.any(|tokens| mentions(tokens, parameter))
-        })
-        .collect();
-    let predicates = &mut generics.make_where_clause().predicates;
-    for parameter in bounded {
-        predicates
-            .push(syn::parse_quote_spanned!(root::at(parameter.span())=> #parameter: #root::Tree));
+    let mut bounds = generics.where_clause.take();
+    for parameter in generics.type_params().map(|parameter| &parameter.ident) {
+        let in_leaf = leaves
+            .iter()
+            .any(|part| mentions(part.ty.to_token_stream(), parameter));
+        let span = root::at(parameter.span());
+        // A tree is `'static`; a parameter that no leaf has needs no more than that.
+        let bound: WherePredicate = if in_leaf {
+            syn::parse_quote_spanned!(span=> #parameter: #root::Tree)
+        } else {
+            syn::parse_quote_spanned!(span=> #parameter: 'static)
+        };
+        bounds
+            .get_or_insert_with(|| syn::parse_quote!(where))
+            .predicates
+            .push(bound);
     }
+    generics.where_clause = bounds;
     let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
 
     // For each leaf: its type as a tree, its member, its key, and its place in the order.
