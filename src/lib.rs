@@ -146,7 +146,7 @@ pub use signature::{Donation, Input, Output, Signature};
 pub use tree::Tree;
 pub use value::Value;
 
-pub use xla_macros::{program, Tree};
+pub use xla_macros::Tree;
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
