@@ -193,7 +193,7 @@ impl CompileOptions {
         Ok(Resolved {
             replicas,
             partitions,
-            shardy: self.shardy.unwrap_or(declared.shardy) && partitions > 1,
+            shardy: self.shardy.unwrap_or(declared.shardy),
         })
     }
 
@@ -204,7 +204,8 @@ impl CompileOptions {
             // Always written: 0 or none is a failed check that ends the process.
             num_replicas: resolved.replicas as i64,
             num_partitions: resolved.partitions as i64,
-            use_spmd_partitioning: resolved.partitions > 1,
+            // Shardy runs in the partitioner's place, for one partition too.
+            use_spmd_partitioning: resolved.partitions > 1 || resolved.shardy,
             device_assignment: self.assignment.as_ref().map(DeviceAssignment::to_proto),
             use_shardy_partitioner: resolved.shardy,
         };

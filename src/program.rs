@@ -61,7 +61,12 @@ impl Program {
     /// # Errors
     /// The text is empty or holds a NUL.
     pub fn from_text(text: impl Into<String>) -> Result<Program> {
-        Program::text(text.into(), "the program text".to_owned())
+        let text = text.into();
+        let origin = match module_name(&text) {
+            Some(name) => format!("the program `{name}`"),
+            None => "the program text".to_owned(),
+        };
+        Program::text(text, origin)
     }
 
     /// A program in any of the three forms, told apart by how it begins.
@@ -320,6 +325,13 @@ impl Declared {
             artifact,
         }
     }
+}
+
+/// The name in `module @name`, for messages.
+fn module_name(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("module @")?;
+    let end = rest.find(|c: char| !(c.is_alphanumeric() || "_.$-".contains(c)));
+    Some(&rest[..end.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
 }
 
 /// The number in `key = 4 : i32`.

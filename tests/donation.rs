@@ -606,7 +606,7 @@ fn too_few_and_too_many_arguments_are_refused() {
         &["`named`", "takes 2 arguments", "0 were given"],
     );
     assert!(given.is_empty());
-    let words = ["`named`", "takes 2 arguments", "1 were given"];
+    let words = ["`named`", "takes 2 arguments", "1 was given"];
     let given = refused(step.run(good_w(&device)), &words);
     assert_eq!(given.len(), 1);
     assert_eq!(values(&given[0].buffer), W);
