@@ -4,8 +4,8 @@
 
 use proc_macro::TokenStream;
 
-#[allow(dead_code, unused_imports)]
 mod mlir;
+mod program;
 mod root;
 mod tree;
 
@@ -36,6 +36,46 @@ mod tree;
 pub fn derive_tree(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     tree::expand(&input)
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a StableHLO file a typed program, and refuses, while compiling, a Rust signature
+/// that doesn't fit it.
+///
+/// It stands before a function without a body. The path is relative to the folder of
+/// `Cargo.toml`. An argument by value is given, one by reference is lent. The function's
+/// name becomes an (empty) type with
+///
+/// - `load(&Client)`, which compiles the program for the client's devices and gives a
+///   `Function`, whose `call` takes the arguments as a tuple,
+/// - `load_with(&Client, &CompileOptions)`,
+/// - `program()`, the `Program` without types,
+/// - `TEXT`, the file itself: it is part of what is compiled, so nothing is read at run time,
+///   and a changed file is compiled anew.
+///
+/// # What is checked while compiling
+///
+/// - How many leaves the arguments and results have, against the inputs and outputs of the
+///   program's `@main`: all together, and each by itself where the file tells. It does where
+///   JAX put its names, as in `loc("state['w']")`. (It writes them with
+///   `lowered.as_text(debug_info=True)`.) A type whose count is known at run time only,
+///   because of a `Vec`, `Option` or map, is left to `load` and `call`.
+/// - That arguments come in the order of their inputs, where names tell.
+/// - Donation: what the program donates (`tf.aliasing_output`, `jax.buffer_donor`) has to be
+///   taken by value. An argument of which it donates nothing has to be taken by reference.
+///
+/// Element types and dimensions are compared at each call: a struct of buffers has none.
+///
+/// # Options
+///
+/// Behind the path: `alias = Name` makes a type alias for the function's type, to be
+/// named in a struct's field; `crate = "path"` says where the crate `xla` is, if not at
+/// `::xla`.
+#[proc_macro_attribute]
+pub fn program(options: TokenStream, item: TokenStream) -> TokenStream {
+    let options = syn::parse_macro_input!(options as program::Options);
+    program::expand(&options, item.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

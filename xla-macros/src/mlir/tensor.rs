@@ -130,7 +130,7 @@ impl<'a> Parser<'a> {
                 }
                 Some(b'?') => {
                     lexer.at += 1;
-                    dims.iter_mut().for_each(|dims| dims.push(Dim::Dynamic));
+                    dims.get_or_insert_with(Vec::new).push(Dim::Dynamic);
                 }
                 Some(b'0'..=b'9') => {
                     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -138,8 +138,7 @@ impl<'a> Parser<'a> {
                     let Ok(size) = rest[..digits].parse() else {
                         return Err(lexer.error(start, "this dimension is too large"));
                     };
-                    dims.iter_mut()
-                        .for_each(|dims| dims.push(Dim::Static(size)));
+                    dims.get_or_insert_with(Vec::new).push(Dim::Static(size));
                 }
                 _ => break,
             }

@@ -1,0 +1,98 @@
+//! What a program takes and gives, in words: for documentation and messages.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use crate::mlir::{Input, Main, Output};
+
+/// How an input is called.
+pub(super) fn input(index: usize, input: &Input) -> String {
+    let value = input.value.as_deref();
+    // `%arg0` and `%0` say no more than the number.
+    let told = |name: &&str| {
+        !name
+            .trim_start_matches("arg")
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+    };
+    match (&input.name, value.filter(told)) {
+        (Some(name), _) => format!("`{name}`"),
+        (None, Some(value)) => format!("`%{value}`"),
+        (None, None) => format!("input {index}"),
+    }
+}
+
+/// How an output is called.
+fn output(index: usize, output: &Output) -> String {
+    match &output.name {
+        Some(name) => format!("`{name}`"),
+        None => format!("output {index}"),
+    }
+}
+
+/// `3 inputs`, `1 input`.
+pub(super) fn number(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    match count {
+        0 => format!("no {noun}s"),
+        _ => format!("{count} {noun}{plural}"),
+    }
+}
+
+/// Some inputs by name: `: a, b` or `: a, b, ...`.
+pub(super) fn inputs(main: &Main, range: Range<usize>) -> String {
+    listed(range.map(|index| input(index, &main.inputs[index])))
+}
+
+/// Some outputs by name.
+pub(super) fn outputs(main: &Main, range: Range<usize>) -> String {
+    listed(range.map(|index| output(index, &main.outputs[index])))
+}
+
+/// What stands behind a number of things.
+pub(super) fn listed(names: impl Iterator<Item = String>) -> String {
+    const SHOWN: usize = 6;
+    let mut names: Vec<String> = names.take(SHOWN + 1).collect();
+    if names.len() > SHOWN {
+        names[SHOWN] = "...".to_owned();
+    }
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(": {}", names.join(", "))
+}
+
+/// The program for its documentation.
+pub(super) fn documentation(file: &str, main: &Main) -> String {
+    const SHOWN: usize = 64;
+    let devices = |count: Option<usize>, noun| {
+        let count = count.filter(|count| *count > 1);
+        count.map_or(String::new(), |count| format!(", {}", number(count, noun)))
+    };
+    let mut text = format!(
+        "The program `{file}`: {}, {}{}{}.\n",
+        number(main.inputs.len(), "input"),
+        number(main.outputs.len(), "output"),
+        devices(main.replicas, "replica"),
+        devices(main.partitions, "partition"),
+    );
+    if main.inputs.len() + main.outputs.len() > SHOWN {
+        return text;
+    }
+    // Writing to a string doesn't fail.
+    for (index, each) in main.inputs.iter().enumerate() {
+        let _ = write!(text, "\n- {} `{}`", input(index, each), each.tensor);
+        match each.aliasing_output {
+            Some(into) => {
+                let into = output(into, &main.outputs[into]);
+                let _ = write!(text, ", donated into {into}");
+            }
+            None if each.buffer_donor => text.push_str(", donated"),
+            None => {}
+        }
+    }
+    for (index, each) in main.outputs.iter().enumerate() {
+        let _ = write!(text, "\n- → {} `{}`", output(index, each), each.tensor);
+    }
+    text
+}
