@@ -105,3 +105,8 @@ pub use pjrt_sys::PJRT_Error_Code as Code;
 pub use record::{Call, Execution, Live};
 pub use state::{Callbacks, EventKind, Readiness};
 pub use table::{Table, ENTRIES};
+
+/// The README's program, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

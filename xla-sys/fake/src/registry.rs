@@ -124,9 +124,9 @@ impl Registry {
         };
         if known.kind != T::KIND {
             return Err(format!(
-                "a {} was passed as a {kind} (number {})",
-                known.kind.name(),
-                known.id
+                "number {}, a {}, was passed as a {kind}",
+                known.id,
+                known.kind.name()
             ));
         }
         let object = known.object.clone().and_then(|any| any.downcast().ok());

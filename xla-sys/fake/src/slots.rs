@@ -25,7 +25,7 @@ pub(crate) fn take(setup: &Setup) -> Arc<State> {
     while start.elapsed() < PATIENCE {
         for (slot, held) in STATES.iter().enumerate() {
             let mut held = held.lock();
-            let free = held.as_ref().map_or(true, |state| {
+            let free = held.as_ref().is_none_or(|state| {
                 state.abandoned.load(Ordering::SeqCst) && state.live() == Live::default()
             });
             if free {

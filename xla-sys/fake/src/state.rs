@@ -211,7 +211,7 @@ impl State {
         loop {
             let next = {
                 let mut control = self.control.lock();
-                let wanted = |held: &EventKind| kind.map_or(true, |kind| kind == *held);
+                let wanted = |held: &EventKind| kind.is_none_or(|kind| kind == *held);
                 let position = control.held.iter().position(|(held, _)| wanted(held));
                 position.map(|position| control.held.remove(position))
             };
