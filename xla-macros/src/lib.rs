@@ -40,7 +40,7 @@ pub fn derive_tree(input: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a StableHLO file a typed program, and refuses, while compiling, a Rust signature
+/// Makes a `StableHLO` file a typed program, and refuses, while compiling, a Rust signature
 /// that doesn't fit it.
 ///
 /// It stands before a function without a body. The path is relative to the folder of

@@ -27,7 +27,8 @@ pub(crate) struct Options {
 impl Parse for Options {
     fn parse(input: ParseStream<'_>) -> syn::Result<Options> {
         if !input.peek(LitStr) {
-            return Err(input.error(
+            return Err(Error::new(
+                input.span(),
                 "a program is a file: `#[program(\"programs/step.mlir\")]`, relative to the folder \
                  of Cargo.toml",
             ));

@@ -9,7 +9,7 @@ const WAY_OUT: &str =
     "write the StableHLO text (in JAX `jax.jit(f).lower(..).as_text()`), or load \
                        this file at run time with `xla::Program::from_file`";
 
-/// The program as text, if it is StableHLO text as far as its beginning tells.
+/// The program as text, if it is `StableHLO` text as far as its beginning tells.
 pub(super) fn text(code: &[u8]) -> Result<&str, Error> {
     if code.starts_with(BYTECODE) {
         return Err(Error::whole(format!(

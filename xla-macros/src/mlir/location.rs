@@ -123,13 +123,13 @@ impl Parser<'_> {
     fn callsite(&mut self) -> Result<Location, Error> {
         self.advance()?;
         self.expect('(')?;
-        let callee = self.nested(Parser::location_inside)?;
+        let inner = self.nested(Parser::location_inside)?;
         if !self.take_word("at")? {
             return Err(self.expected("`at`"));
         }
-        let caller = self.nested(Parser::location_inside)?;
+        let outer = self.nested(Parser::location_inside)?;
         self.expect(')')?;
-        Ok(Location::Several(vec![callee, caller]))
+        Ok(Location::Several(vec![inner, outer]))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a StableHLO text says of its `@main`: inputs, outputs, donation.
+//! What a `StableHLO` text says of its `@main`: inputs, outputs, donation.
 //!
 //! A recursive-descent parser of MLIR's grammar as far as this needs it: module, aliases,
 //! locations, attributes, types, the head of a function. Bodies and other operations are
@@ -62,7 +62,7 @@ impl Input {
 /// Reads a program.
 ///
 /// # Errors
-/// It is no StableHLO text, or one that MLIR's parser would refuse in the parts that are
+/// It is no `StableHLO` text, or one that MLIR's parser would refuse in the parts that are
 /// read; it has no `@main`; an input or output of `@main` is no tensor; its donations
 /// contradict each other.
 pub(crate) fn parse(code: &[u8]) -> Result<Main, Error> {

@@ -23,7 +23,7 @@ pub(crate) enum Dim {
     Dynamic,
 }
 
-/// The element types that StableHLO has and a buffer can hold.
+/// The element types that `StableHLO` has and a buffer can hold.
 const ELEMENTS: [&str; 26] = [
     "i1",
     "i2",

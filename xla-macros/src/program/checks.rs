@@ -10,10 +10,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned, ToTokens};
 use syn::{Error, Type};
 
-use super::declaration::{Argument, Declaration};
+use super::declaration::{shown, Argument, Declaration};
 use super::names::{self, Group};
 use super::{table, Options};
-use crate::mlir::Main;
+use crate::mlir::{Input, Main};
 
 /// What is known of a declaration and its file.
 pub(super) struct Checks<'a> {
@@ -90,17 +90,17 @@ impl<'a> Checks<'a> {
             .filter_map(|(argument, place)| {
                 let place = place.clone()?;
                 let inputs = &self.main.inputs[place.clone()];
-                let donated = inputs.iter().position(|input| input.donated());
-                let (name, file) = (argument.shown(), &self.file);
+                let donated = inputs.iter().position(Input::donated);
+                let (name, file, way) = (argument.shown(), &self.file, way(argument));
                 let message = match (donated, argument.by_value) {
                     (Some(index), false) => format!(
-                        "argument `{name}` is taken by reference, but {file} donates its {}: take \
-                         it by value",
+                        "argument `{name}` is taken by reference, but {file} donates {}: {way}",
                         table::input(place.start + index, &inputs[index])
                     ),
                     (None, true) if !inputs.is_empty() => format!(
-                        "argument `{name}` is taken by value, but {file} donates nothing of it: \
-                         take it by reference"
+                        "argument `{name}` is taken by value, but {file} donates nothing of it{}: \
+                         {way}",
+                        table::inputs(self.main, place).replacen(": ", " (", 1) + ")"
                     ),
                     _ => return None,
                 };
@@ -136,9 +136,11 @@ impl<'a> Checks<'a> {
                 if self.places[index].is_some() {
                     return None;
                 }
-                let (name, by_value) = (&names[index], argument.by_value);
+                let (name, by_value, way) = (&names[index], argument.by_value, way(argument));
                 let check = quote! {
-                    #root::fit::donation(__LEAVES, __PLACES, __INPUTS, #index, #by_value, #name, #file)
+                    #root::fit::donation(
+                    __LEAVES, __PLACES, __INPUTS, #index, #by_value, #name, #file, #way
+                )
                 };
                 Some(constant(&argument.written, &check))
             });
@@ -273,11 +275,24 @@ impl<'a> Checks<'a> {
     }
 }
 
+/// How an argument that is taken in the wrong way is taken in the right one.
+fn way(argument: &Argument) -> String {
+    let ty = shown(&argument.ty);
+    if argument.by_value {
+        format!("take it by reference, `&{ty}`")
+    } else {
+        format!("take it by value, `{ty}`")
+    }
+}
+
 /// Places as an array.
 fn pairs(places: &[Option<Range<usize>>]) -> TokenStream {
-    let places = places.iter().map(|place| match place {
-        Some(Range { start, end }) => quote!(::core::option::Option::Some((#start, #end))),
-        None => quote!(::core::option::Option::None),
+    let places = places.iter().map(|place| {
+        if let Some(Range { start, end }) = place {
+            quote!(::core::option::Option::Some((#start, #end)))
+        } else {
+            quote!(::core::option::Option::None)
+        }
     });
     quote!([#(#places),*])
 }

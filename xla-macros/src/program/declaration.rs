@@ -4,7 +4,6 @@ use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::spanned::Spanned;
 use syn::{Attribute, Error, Ident, Token, Type, Visibility};
 
 /// `fn step(state: State, batch: &Batch) -> (State, Metrics);`
@@ -245,7 +244,7 @@ fn borrowed(tokens: TokenStream) -> Option<(Span, &'static str)> {
 }
 
 /// A type as it is written, without the spaces that tokens come with.
-fn shown(ty: &Type) -> String {
-    let text = ty.span().source_text();
-    text.unwrap_or_else(|| ty.to_token_stream().to_string().replace(' ', ""))
+pub(super) fn shown(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string().replace(' ', "");
+    text.replace(',', ", ").replace(';', "; ")
 }

@@ -7,18 +7,20 @@ use crate::mlir::{Input, Main, Output};
 
 /// How an input is called.
 pub(super) fn input(index: usize, input: &Input) -> String {
-    let value = input.value.as_deref();
+    name(input).unwrap_or_else(|| format!("input {index}"))
+}
+
+/// The name of an input, if it has one.
+fn name(input: &Input) -> Option<String> {
     // `%arg0` and `%0` say no more than the number.
-    let told = |name: &&str| {
-        !name
-            .trim_start_matches("arg")
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
+    let tells = |value: &&String| {
+        let number = value.trim_start_matches("arg");
+        !number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    match (&input.name, value.filter(told)) {
-        (Some(name), _) => format!("`{name}`"),
-        (None, Some(value)) => format!("`%{value}`"),
-        (None, None) => format!("input {index}"),
+    let value = || input.value.as_ref().filter(tells);
+    match &input.name {
+        Some(name) => Some(format!("`{name}`")),
+        None => value().map(|value| format!("`%{value}`")),
     }
 }
 
@@ -39,14 +41,19 @@ pub(super) fn number(count: usize, noun: &str) -> String {
     }
 }
 
-/// Some inputs by name: `: a, b` or `: a, b, ...`.
+/// Some inputs by name, or by type: `: a, b` or `: a, b, ...`.
 pub(super) fn inputs(main: &Main, range: Range<usize>) -> String {
-    listed(range.map(|index| input(index, &main.inputs[index])))
+    let inputs = main.inputs[range].iter();
+    listed(inputs.map(|input| name(input).unwrap_or_else(|| input.tensor.to_string())))
 }
 
-/// Some outputs by name.
+/// Some outputs by name, or by type.
 pub(super) fn outputs(main: &Main, range: Range<usize>) -> String {
-    listed(range.map(|index| output(index, &main.outputs[index])))
+    let outputs = main.outputs[range].iter();
+    listed(outputs.map(|output| match &output.name {
+        Some(name) => format!("`{name}`"),
+        None => output.tensor.to_string(),
+    }))
 }
 
 /// What stands behind a number of things.
@@ -54,7 +61,7 @@ pub(super) fn listed(names: impl Iterator<Item = String>) -> String {
     const SHOWN: usize = 6;
     let mut names: Vec<String> = names.take(SHOWN + 1).collect();
     if names.len() > SHOWN {
-        names[SHOWN] = "...".to_owned();
+        "...".clone_into(&mut names[SHOWN]);
     }
     if names.is_empty() {
         return String::new();
