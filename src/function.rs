@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 
 use crate::argument::ArgumentList;
 use crate::donation_report::DonationReport;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::FunctionError;
 use crate::outputs::Outputs;
 use crate::parameter::Parameters;
-use crate::signature::Donation;
-use crate::tree::{Source, Structure, Tree};
+use crate::signature::{plural, Donation};
+use crate::tree::{Known, Source, Structure, Tree};
 
 /// A program with types: `P` is a tuple of [`Give`](crate::Give) and
 /// [`Ref`](crate::Ref), one for each argument, and `R` the tree of its results.
@@ -78,7 +78,7 @@ impl Executable {
         let function = Function {
             executable: self,
             names: &[],
-            results: None,
+            results: R::constant_structure(),
             types: PhantomData,
         };
         function.check()?;
@@ -99,15 +99,16 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// built like that argument.
     ///
     /// # Errors
-    /// The structure has another number of leaves than the program has outputs.
+    /// The structure has another number of leaves than the program has outputs, or is not
+    /// that of the results' type.
     pub fn results_like(mut self, structure: Structure) -> Result<Function<P, R>> {
-        let (leaves, outputs) = (structure.leaf_count(), self.signature_outputs());
-        if leaves != outputs {
+        if let Some(constant) = R::constant_structure().filter(|constant| *constant != structure) {
             return Err(Error::invalid(format!(
-                "the structure of the results has {leaves} leaves, but {} has {outputs} outputs",
+                "the results of {} are {constant:?}, which {structure:?} is not",
                 self.program()
             )));
         }
+        self.check_results(&structure)?;
         self.results = Some(structure);
         Ok(self)
     }
@@ -154,19 +155,25 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             return Err(FunctionError::refused(error, P::into_given(arguments)));
         }
         // What is known at run time only must be noted before the arguments are gone.
-        let structures = match P::LEAVES.and(R::LEAVES) {
-            Some(_) => None,
-            None => Some(P::structures(&arguments)),
+        let structures = match (P::LEAVES, &self.results) {
+            (Some(_), Some(_)) => None,
+            _ => Some(P::structures(&arguments)),
         };
-        if let (None, None, Some(known)) = (R::LEAVES, &self.results, &structures) {
-            if let Err(error) = self.check_known(known) {
-                return Err(FunctionError::refused(error, P::into_given(arguments)));
-            }
-        }
+        let expected;
+        let results = match &self.results {
+            Some(results) => results,
+            None => match self.expected(structures.as_deref().unwrap_or_default()) {
+                Ok(structure) => {
+                    expected = structure;
+                    &expected
+                }
+                Err(error) => return Err(FunctionError::refused(error, P::into_given(arguments))),
+            },
+        };
         let mut list = ArgumentList::new();
         P::pass(arguments, &mut list);
         match self.executable.run_list(&mut list, report) {
-            Ok(outputs) => self.build(outputs, structures.unwrap_or_default()),
+            Ok(outputs) => self.build(outputs, results),
             Err(error) => {
                 let paths = self.paths(&structures.unwrap_or_else(P::constant_structures));
                 Err(FunctionError::failed(error, &paths))
@@ -174,17 +181,44 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         }
     }
 
-    fn build(
-        &self,
-        outputs: Outputs,
-        known: Vec<(TypeId, Structure)>,
-    ) -> Result<R, FunctionError<P::Given>> {
+    /// How the results of a call are built, from its arguments.
+    fn expected(&self, arguments: &[(TypeId, Structure)]) -> Result<Structure> {
+        let structure = R::expected(&Known::new(arguments))
+            .map_err(|error| error.context(format!("the results of {}", self.program())))?;
+        self.check_results(&structure)?;
+        Ok(structure)
+    }
+
+    fn check_results(&self, structure: &Structure) -> Result<()> {
+        let (leaves, outputs) = (structure.leaf_count(), self.signature_outputs());
+        if leaves == outputs {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "{} gives {}, but the results have {}",
+            self.program(),
+            plural(outputs, "output"),
+            match leaves {
+                1 => "1 leaf".to_owned(),
+                leaves => format!("{leaves} leaves"),
+            }
+        )))
+    }
+
+    fn build(&self, outputs: Outputs, results: &Structure) -> Result<R, FunctionError<P::Given>> {
+        let count = outputs.len();
         let mut outputs = outputs.into_iter();
-        let source = Source::like(&mut outputs, self.results.as_ref(), &known);
-        source.finish::<R>().map_err(|error| {
-            let doing = format!("building the results of {}", self.program());
-            FunctionError::unbuilt(error.context(doing))
-        })
+        Source::new(&mut outputs, results)
+            .finish::<R>()
+            .map_err(|error| {
+                // Only a tree written by hand comes here. What it did not take is not lost.
+                let first = count - outputs.len();
+                let left = outputs.enumerate();
+                let left =
+                    left.map(|(index, buffer)| (format!("output {}", first + index), buffer));
+                let doing = format!("building the results of {}", self.program());
+                FunctionError::unbuilt(error.context(doing), left.collect())
+            })
     }
 
     /// What can be compared once.
@@ -204,12 +238,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
                 self.leaf_table(&P::constant_structures())
             )));
         }
-        let outputs = self.signature_outputs();
-        if let Some(leaves) = R::LEAVES.filter(|leaves| *leaves != outputs) {
-            return Err(Error::invalid(format!(
-                "{} gives {outputs} outputs, but the type of the results has {leaves} leaves",
-                self.program()
-            )));
+        if let Some(results) = &self.results {
+            self.check_results(results)?;
         }
         if P::LEAVES.is_some() {
             let mut given = Vec::with_capacity(inputs);
@@ -231,7 +261,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             None => Ok(()),
             Some(index) => Err(Error::invalid(format!(
                 "`{}` is taken by reference (`Ref`), but {} donates it; take it by value (`Give`)",
-                self.paths(structures)[index],
+                self.leaf_name(structures, index),
                 self.program()
             ))),
         }
@@ -259,42 +289,11 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         match self.executable.first_wrong_shape(0, leaves) {
             None => Ok(()),
             Some(index) => {
-                let paths = self.paths(&P::structures(arguments));
-                let name = match paths.get(index) {
-                    Some(path) => format!("`{path}` (argument {index})"),
-                    None => self.executable.signature.describe_input(index),
-                };
+                let path = self.leaf_name(&P::structures(arguments), index);
+                let name = format!("`{path}` (argument {index})");
                 Err(self.executable.misfit(0, index, &leaves[index], &name))
             }
         }
-    }
-
-    /// Refuses a call of which the results can't be built.
-    fn check_known(&self, known: &[(TypeId, Structure)]) -> Result<()> {
-        if known.is_empty() {
-            return Err(Error::new(
-                Code::FailedPrecondition,
-                format!(
-                    "the structure of the results of {} is known at run time only, and there are no \
-                     arguments to take it from; give it with `results_like`",
-                    self.program()
-                ),
-            ));
-        }
-        for (index, (type_id, structure)) in known.iter().enumerate() {
-            let mut others = known[..index].iter();
-            if others.any(|(other, built)| other == type_id && built != structure) {
-                return Err(Error::new(
-                    Code::FailedPrecondition,
-                    format!(
-                        "two arguments of {} have one type and different structures, so that of a \
-                         result is not known from them; give it with `results_like`",
-                        self.program()
-                    ),
-                ));
-            }
-        }
-        Ok(())
     }
 
     fn program(&self) -> String {
@@ -317,6 +316,12 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         arguments
             .flat_map(|(index, (_, built))| built.paths(&self.root(index)))
             .collect()
+    }
+
+    /// What a leaf is called. A tree written by hand may tell of fewer than it has.
+    fn leaf_name(&self, structures: &[(TypeId, Structure)], index: usize) -> String {
+        let path = self.paths(structures).into_iter().nth(index);
+        path.unwrap_or_else(|| self.executable.signature.describe_input(index))
     }
 
     /// How many leaves each argument has, for a message.

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::buffer::Buffer;
 use crate::call_error::CallError;
 use crate::error::{Code, Error};
+use crate::signature::plural;
 
 /// Why a [`Function`](crate::Function)'s call gave no result, and what became of what was
 /// given.
@@ -56,12 +57,12 @@ impl<G> FunctionError<G> {
         }))
     }
 
-    /// The run was started, but its outputs don't make the results.
-    pub(crate) fn unbuilt(error: Error) -> Self {
+    /// The run was started, but its outputs don't make the results; those that are left.
+    pub(crate) fn unbuilt(error: Error, left: Vec<(String, Buffer)>) -> Self {
         FunctionError(Box::new(Repr {
             error,
             given: None,
-            survivors: Vec::new(),
+            survivors: left,
             lost: Vec::new(),
         }))
     }
@@ -76,7 +77,8 @@ impl<G> FunctionError<G> {
         self.0.error.code()
     }
 
-    /// Whether the call was refused, so that everything given came back.
+    /// Whether the call was refused before the trees were taken apart, so that they came
+    /// back as they were.
     pub fn is_refusal(&self) -> bool {
         self.0.given.is_some()
     }
@@ -121,7 +123,12 @@ impl<G> fmt::Display for FunctionError<G> {
             f.write_str("; what was given comes back with this error")?;
         }
         if !survivors.is_empty() {
-            write!(f, "; {} given buffers survive", survivors.len())?;
+            let verb = if survivors.len() == 1 {
+                "survives"
+            } else {
+                "survive"
+            };
+            write!(f, "; {} {verb}", plural(survivors.len(), "buffer"))?;
         }
         if !lost.is_empty() {
             write!(f, "; consumed all the same: {}", lost.join(", "))?;

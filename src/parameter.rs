@@ -37,7 +37,7 @@ impl<T: Tree> Parameter for Give<T> {
     type Given = T;
     const GIVEN: bool = true;
 
-    fn tree<'c>(argument: &'c T) -> &'c T {
+    fn tree(argument: &T) -> &T {
         argument
     }
 
@@ -134,8 +134,11 @@ macro_rules! tuples {
                     TypeId::of::<$name::Tree>(),
                     <$name::Tree as Tree>::constant_structure(),
                 )),*];
-                let known = all.into_iter();
-                known.filter_map(|(of, built)| Some((of, built?))).collect()
+                // A place is kept for a tree of which nothing is known, so that the others
+                // keep theirs.
+                let unknown = || Structure::node("?", Vec::new());
+                let all = all.into_iter();
+                all.map(|(of, built)| (of, built.unwrap_or_else(unknown))).collect()
             }
 
             fn donations(given: &mut Vec<bool>) {

@@ -8,9 +8,11 @@
 //! nothing for `None` and `()`.
 
 mod containers;
+mod known;
 mod source;
 mod structure;
 
+pub use known::Known;
 pub use source::Source;
 pub use structure::{Key, Structure};
 
@@ -51,6 +53,20 @@ pub trait Tree: Sized + 'static {
     /// How every value of the type is built; `None` where that is known only at run time.
     fn constant_structure() -> Option<Structure>;
 
+    /// How a result of the type is built, when the arguments of the call are built as `known`
+    /// says.
+    ///
+    /// By default as its type tells, else like the argument of the same type.
+    ///
+    /// # Errors
+    /// Neither tells.
+    fn expected(known: &Known<'_>) -> Result<Structure> {
+        match Self::constant_structure() {
+            Some(structure) => Ok(structure),
+            None => known.of::<Self>(),
+        }
+    }
+
     /// Gives up the leaves, in order.
     fn give(self, leaves: &mut ArgumentList<'_>);
 
@@ -60,7 +76,7 @@ pub trait Tree: Sized + 'static {
     /// Builds a value from leaves, taken in the same order.
     ///
     /// # Errors
-    /// The leaves run out, or the structure is not known.
+    /// The leaves run out, or the structure is another type's.
     fn rebuild(source: &mut Source<'_>) -> Result<Self>;
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn from_host(
     let (buffer, _done) = unsafe {
         host_buffer(
             session,
-            data,
+            data.as_ptr(),
             element_type,
             dims,
             minor_to_major,
@@ -73,10 +73,11 @@ pub(crate) fn from_host(
 /// is one, fires when the memory is no longer used; there can be one on failure too.
 ///
 /// # Safety
-/// `data` stays, and is written to by nobody but XLA, as long as `semantics` ask.
+/// `data` points to as many bytes as type and dims need. They stay, and are written to by
+/// nobody but XLA, as long as `semantics` ask; it may write only where they say so.
 pub(super) unsafe fn host_buffer(
     session: &Arc<Session>,
-    data: &[u8],
+    data: *const u8,
     element_type: ElementType,
     dims: &[i64],
     minor_to_major: Option<&[i64]>,
@@ -86,7 +87,7 @@ pub(super) unsafe fn host_buffer(
     let client = &session.raw;
     let mut args = PJRT_Client_BufferFromHostBuffer_Args::zeroed();
     args.client = client.raw();
-    args.data = data.as_ptr().cast();
+    args.data = data.cast();
     args.type_ = element_type::to_raw(element_type);
     args.dims = dims.as_ptr();
     args.num_dims = dims.len();

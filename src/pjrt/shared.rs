@@ -16,7 +16,7 @@ use pjrt_sys::{
 use super::aligned::HostVec;
 use super::buffer::{host_buffer, Place};
 use super::event::Notice;
-use super::host::{bytes, Plain};
+use super::host::Plain;
 use super::owned::Owned;
 use crate::client::Session;
 use crate::element::ElementType;
@@ -28,7 +28,7 @@ use crate::error::{Code, Error, Result};
 /// The caller has checked that `values` is as long as type and dims need.
 pub(crate) fn from_owned<T: Plain>(
     session: &Arc<Session>,
-    values: HostVec<T>,
+    mut values: HostVec<T>,
     element_type: ElementType,
     dims: &[i64],
     place: Place,
@@ -41,7 +41,7 @@ pub(crate) fn from_owned<T: Plain>(
     let (status, done) = unsafe {
         host_buffer(
             session,
-            bytes(&values),
+            values.as_mut_ptr().cast(),
             element_type,
             dims,
             None,
@@ -101,7 +101,7 @@ pub(crate) unsafe fn from_borrowed<T: Plain>(
     let (status, done) = unsafe {
         host_buffer(
             session,
-            bytes(values),
+            values.as_ptr().cast(),
             element_type,
             dims,
             None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{sum, Key, Source, Structure, Tree};
+use super::{sum, Key, Known, Source, Structure, Tree};
 use crate::argument::ArgumentList;
 use crate::error::{Code, Error, Result};
 
@@ -35,6 +35,10 @@ impl<T: Tree> Tree for Box<T> {
 
     fn constant_structure() -> Option<Structure> {
         T::constant_structure()
+    }
+
+    fn expected(known: &Known<'_>) -> Result<Structure> {
+        known.of::<Self>().or_else(|_| T::expected(known))
     }
 
     fn give(self, leaves: &mut ArgumentList<'_>) {
@@ -75,6 +79,14 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
         let item = T::constant_structure()?;
         let children = (0..N).map(|index| (Key::Index(index), item.clone()));
         Some(Structure::node("array", children.collect()))
+    }
+
+    fn expected(known: &Known<'_>) -> Result<Structure> {
+        known.of::<Self>().or_else(|_| {
+            let item = T::expected(known)?;
+            let children = (0..N).map(|index| (Key::Index(index), item.clone()));
+            Ok(Structure::node("array", children.collect()))
+        })
     }
 
     fn give(self, leaves: &mut ArgumentList<'_>) {
@@ -128,7 +140,7 @@ impl<T: Tree> Tree for Vec<T> {
     }
 
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
-        let length = source.structure("Vec")?.children().len();
+        let length = source.structure().children().len();
         let items = 0..length;
         items
             .map(|index| source.enter(index, |source| T::rebuild(source)))
@@ -137,12 +149,14 @@ impl<T: Tree> Tree for Vec<T> {
 }
 
 /// The name of the node that stands for `None`.
-const NONE: &str = "None";
+/// No type can be called that.
+const NONE: &str = "Option::None";
 
 impl<T: Tree> Tree for Option<T> {
     const LEAVES: Option<usize> = None;
 
-    /// `Some` is its content and `None` a node without parts, as in JAX.
+    /// `Some` is its content and `None` a node without parts, as in JAX; so `Some(None)` is
+    /// rebuilt as `None`.
     fn structure(&self) -> Structure {
         match self {
             Some(item) => item.structure(),
@@ -167,7 +181,7 @@ impl<T: Tree> Tree for Option<T> {
     }
 
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
-        match source.structure("Option")?.name() {
+        match source.structure().name() {
             Some(NONE) => Ok(None),
             _ => T::rebuild(source).map(Some),
         }
@@ -196,7 +210,7 @@ impl<T: Tree> Tree for BTreeMap<String, T> {
     }
 
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
-        let structure = source.structure("BTreeMap")?;
+        let structure = source.structure();
         let keys = structure.children().iter().enumerate();
         keys.map(|(index, (key, _))| {
             let item = source.enter(index, |source| T::rebuild(source))?;
@@ -226,6 +240,15 @@ macro_rules! tuples {
                     "tuple",
                     vec![$((Key::Index($index), $name::constant_structure()?)),+],
                 ))
+            }
+
+            fn expected(known: &Known<'_>) -> Result<Structure> {
+                known.of::<Self>().or_else(|_| {
+                    Ok(Structure::node(
+                        "tuple",
+                        vec![$((Key::Index($index), $name::expected(known)?)),+],
+                    ))
+                })
             }
 
             fn give(self, leaves: &mut ArgumentList<'_>) {

@@ -1,0 +1,45 @@
+//! What the arguments of a call tell of its results.
+
+use std::any::{type_name, TypeId};
+
+use super::{Structure, Tree};
+use crate::error::{Code, Error, Result};
+
+/// The structures of a call's arguments, by type: a result of an argument's type is built
+/// like it.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'k> {
+    arguments: &'k [(TypeId, Structure)],
+}
+
+impl<'k> Known<'k> {
+    pub(crate) fn new(arguments: &'k [(TypeId, Structure)]) -> Known<'k> {
+        Known { arguments }
+    }
+
+    /// The structure of the arguments of type `T`.
+    ///
+    /// # Errors
+    /// There is none, or there are several that differ.
+    pub fn of<T: Tree>(&self) -> Result<Structure> {
+        let mut same = self
+            .arguments
+            .iter()
+            .filter(|(of, _)| *of == TypeId::of::<T>());
+        let refuse = |why: &str| {
+            Err(Error::new(
+                Code::FailedPrecondition,
+                format!(
+                    "how a result of type `{}` is built is known at run time only, and {why}; give \
+                     it with `results_like`",
+                    type_name::<T>()
+                ),
+            ))
+        };
+        match same.next() {
+            None => refuse("no argument has that type"),
+            Some((_, first)) if same.all(|(_, other)| other == first) => Ok(first.clone()),
+            Some(_) => refuse("the arguments of that type are built differently"),
+        }
+    }
+}
