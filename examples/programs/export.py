@@ -55,7 +55,13 @@ def lesson_files():
     return files | {"oracle/lessons.json": json_file(oracle)}
 
 
-GROUPS = {"float8": float8_files, "lessons": lesson_files}
+def tree_files():
+    import trees
+
+    return {"oracle/trees.json": json_file(trees.oracle())}
+
+
+GROUPS = {"float8": float8_files, "lessons": lesson_files, "trees": tree_files}
 
 
 def main():
