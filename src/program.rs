@@ -50,6 +50,8 @@ pub(crate) struct Declared {
     pub(crate) partitions: Option<usize>,
     pub(crate) shardy: bool,
     pub(crate) artifact: Option<StableHloVersion>,
+    /// How many devices its collectives speak to, at least.
+    pub(crate) group_devices: usize,
 }
 
 /// MLIR bytecode begins with these bytes.
@@ -78,6 +80,9 @@ impl Program {
     }
 
     /// A StableHLO program as MLIR bytecode or portable artifact.
+    ///
+    /// The compilers' reader of bytecode believes what it reads: damaged bytes can end the
+    /// process. Take it from where you would take a plugin.
     ///
     /// # Errors
     /// The bytes don't begin as bytecode does, or end before its header does.
@@ -171,7 +176,7 @@ impl Program {
             format: ProgramFormat::Hlo,
             code: terminated(code),
             origin,
-            declared: Declared::default(),
+            declared: Declared::of_hlo(&module),
         })
     }
 
@@ -250,11 +255,10 @@ fn terminated(mut code: Vec<u8>) -> Vec<u8> {
 }
 
 /// Whether a UTF-8 file is text: control characters don't occur in StableHLO, and
-/// do in the first bytes of a protobuf.
+/// do in a protobuf.
 fn looks_like_text(text: &str) -> bool {
-    let start = text.chars().take(64);
-    !start
-        .clone()
+    !text
+        .chars()
         .any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
@@ -298,6 +302,7 @@ impl Declared {
             partitions: number_after(&header, "mhlo.num_partitions"),
             shardy: text.contains("sdy."),
             artifact: None,
+            group_devices: devices_in_groups(text),
         }
     }
 
@@ -323,8 +328,40 @@ impl Declared {
                 .windows(4)
                 .any(|window| window == b"sdy\0" || window == b"sdy."),
             artifact,
+            group_devices: 0,
         }
     }
+
+    fn of_hlo(module: &HloModuleProto) -> Declared {
+        let instructions = module
+            .computations
+            .iter()
+            .flat_map(|each| &each.instructions);
+        let members = instructions
+            .flat_map(|each| &each.replica_groups)
+            .flat_map(|group| &group.replica_ids);
+        Declared {
+            group_devices: members.map(|id| devices_up_to(*id)).max().unwrap_or(0),
+            ..Declared::default()
+        }
+    }
+}
+
+/// How many devices there are when `id` is the last.
+fn devices_up_to(id: i64) -> usize {
+    usize::try_from(id).map_or(0, |id| id.saturating_add(1))
+}
+
+/// How many devices the collectives of a text speak to, by the largest number in its
+/// `replica_groups = dense<[[0, 1], [2, 3]]>`.
+fn devices_in_groups(text: &str) -> usize {
+    let groups = text.split("replica_groups = dense<").skip(1);
+    let numbers = groups.flat_map(|rest| {
+        let list = rest.split('>').next().unwrap_or("");
+        list.split(|c: char| !(c.is_ascii_digit() || c == '-'))
+    });
+    let ids = numbers.filter_map(|number| number.parse::<i64>().ok());
+    ids.map(devices_up_to).max().unwrap_or(0)
 }
 
 /// The name in `module @name`, for messages.
@@ -380,6 +417,18 @@ mod tests {
             Declared::of_text("func.func @main() {}"),
             Declared::default()
         );
+    }
+
+    #[test]
+    fn collectives_tell_how_many_devices_they_speak_to() {
+        let text = "replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>";
+        assert_eq!(devices_in_groups(text), 4);
+        assert_eq!(
+            devices_in_groups("replica_groups = dense<0> : tensor<1x1xi64>"),
+            1
+        );
+        assert_eq!(devices_in_groups("replica_groups = dense<[[0, -1]]>"), 1);
+        assert_eq!(devices_in_groups("func.func @main() {}"), 0);
     }
 
     #[test]

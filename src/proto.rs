@@ -174,6 +174,14 @@ pub(crate) struct HloInstructionProto {
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]
     pub parameter_number: i64,
+    #[prost(message, repeated, tag = "49")]
+    pub replica_groups: Vec<ReplicaGroup>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct ReplicaGroup {
+    #[prost(int64, repeated, tag = "1")]
+    pub replica_ids: Vec<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -2,6 +2,7 @@
 //! means there what it means here.
 
 mod cpu;
+mod hlo;
 
 use cpu::{api_minor, client, compiled_text, device};
 use xla::{
@@ -491,64 +492,15 @@ fn bytes_that_are_no_truth_value_do_not_get_out_as_one() {
     );
 }
 
-/// An HLO module that takes 4 bytes and gives them back as truth values, which StableHLO
-/// has no operation for: `bitcast-convert` from u8[4] to pred[4], as protobuf.
+/// A module that takes 4 bytes and gives them back as truth values, which StableHLO has
+/// no operation for.
 fn bytes_as_truth_values() -> Vec<u8> {
-    fn number(field: u8, value: u8) -> Vec<u8> {
-        vec![field << 3, value]
-    }
-    fn bytes(field: u8, content: &[u8]) -> Vec<u8> {
-        let length = u8::try_from(content.len()).expect("short");
-        // Above 127 a length takes two bytes.
-        let mut out = vec![field << 3 | 2];
-        if length < 128 {
-            out.push(length);
-        } else {
-            out.extend([length, 1]);
-        }
-        out.extend_from_slice(content);
-        out
-    }
-    // Field numbers of 16 and more take two bytes, too: 35 is the id, 36 an operand.
-    let id = |id: u8| vec![0x98, 0x02, id];
-    let operand = |id: u8| vec![0xa0, 0x02, id];
-    let vector = |element: u8| {
-        let layout = bytes(5, &number(1, 0));
-        [number(2, element), number(3, 4), layout].concat()
-    };
-    let (u8s, truths) = (vector(6), vector(1));
-    let takes = [
-        bytes(1, b"x"),
-        bytes(2, b"parameter"),
-        bytes(3, &u8s),
-        number(9, 0),
-        id(1),
+    let (bytes, truths) = (hlo::array(hlo::U8, &[4]), hlo::array(hlo::PRED, &[4]));
+    let instructions = [
+        hlo::parameter(1, 0, &bytes),
+        hlo::instruction(2, "bitcast-convert", &truths, &[1], vec![]),
     ];
-    let gives = [
-        bytes(1, b"y"),
-        bytes(2, b"bitcast-convert"),
-        bytes(3, &truths),
-        id(2),
-        operand(1),
-    ];
-    let shape = [bytes(1, &u8s), bytes(2, &truths), bytes(3, b"x")].concat();
-    let computation = [
-        bytes(1, b"main"),
-        bytes(2, &takes.concat()),
-        bytes(2, &gives.concat()),
-        bytes(4, &shape),
-        number(5, 1),
-        number(6, 2),
-    ];
-    [
-        bytes(1, b"truths"),
-        bytes(2, b"main"),
-        bytes(3, &computation.concat()),
-        bytes(4, &shape),
-        number(5, 1),
-        number(6, 1),
-    ]
-    .concat()
+    hlo::module("truths", &[bytes], &truths, &instructions, 2)
 }
 
 #[test]

@@ -768,6 +768,75 @@ fn two_clients_may_launch_at_the_same_time() {
     .check_well();
 }
 
+/// Each device adds `x` (f32[4096]) to itself `n` times, its own number, and then the
+/// sums are summed over all devices, as in partitioned programs: over a channel.
+const SLOW_SUM: &str = r#"
+module @slow_sum attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32} {
+  func.func @main(%x: tensor<4096xf32>, %n: tensor<i32>) -> tensor<4096xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %done:2 = stablehlo.while(%i = %zero, %sum = %x) : tensor<i32>, tensor<4096xf32>
+    cond {
+      %more = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %more : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %more_sum = stablehlo.add %sum, %x : tensor<4096xf32>
+      stablehlo.return %next, %more_sum : tensor<i32>, tensor<4096xf32>
+    }
+    %all = "stablehlo.all_reduce"(%done#1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %ab = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %ab : tensor<f32>
+    }) : (tensor<4096xf32>) -> tensor<4096xf32>
+    return %all : tensor<4096xf32>
+  }
+}"#;
+
+#[test]
+fn a_client_may_be_dropped_while_another_launches() {
+    // A client that goes away waits for its launch; the other's must not meet it.
+    let test = "a_client_may_be_dropped_while_another_launches";
+    in_child(test, || {
+        thread::scope(|scope| {
+            for thread in 0..2 {
+                scope.spawn(move || {
+                    for round in 0..8 {
+                        let client = client(4);
+                        let executable = compiled_text(&client, SLOW_SUM);
+                        let devices = client.devices();
+                        let x: Vec<Buffer> = devices
+                            .iter()
+                            .map(|device| vector(device, &[1.; SLOW_LENGTH]))
+                            .collect();
+                        let goes_away = round % 2 == thread;
+                        let n: Vec<Buffer> = (0..4)
+                            .map(|i| if goes_away { 20_000 } else { 100 * i })
+                            .zip(&devices)
+                            .map(|(n, device)| Buffer::scalar(device, n).expect("a number"))
+                            .collect();
+                        let launch = || {
+                            let lists = x.iter().zip(&n);
+                            single(executable.run_per_device(lists).expect("runs"))
+                        };
+                        if goes_away {
+                            launch();
+                            continue;
+                        }
+                        for _ in 0..3 {
+                            // 1 + 0, 1 + 100, 1 + 200, 1 + 300
+                            for sum in launch() {
+                                assert_eq!(values(&sum), [604.; SLOW_LENGTH]);
+                            }
+                        }
+                    }
+                });
+            }
+        });
+    })
+    .check_well();
+}
+
 #[test]
 fn many_threads_may_launch_one_program_on_all_devices() {
     let test = "many_threads_may_launch_one_program_on_all_devices";

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 from jaxlib.mlir.dialects import stablehlo
 
 import hlo_proto
-from stablehlo_text import argument_names, text
+from stablehlo_text import argument_names, short_name, text
 
 # The oldest StableHLO among the plugins we test with, for the portable artifact.
 PORTABLE = "1.13.0"
@@ -86,14 +86,6 @@ class Lesson:
 def flat(array):
     exact = np.float64 if array.dtype == ml_dtypes.bfloat16 else array.dtype
     return [x.item() for x in array.astype(exact).ravel()]
-
-
-def short_name(dtype):
-    """StableHLO's own name of an element type: f32, bf16, i32, ui8."""
-    name = np.dtype(dtype).name
-    for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "ui"), ("int", "i")):
-        name = name.replace(long, short) if name.startswith(long) else name
-    return name
 
 
 def mesh(n, axis):

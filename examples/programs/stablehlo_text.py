@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 NAME = re.compile(r' loc\("((?:[^"\\]|\\.)*)"\)')
 
 
@@ -28,3 +30,11 @@ def argument_names(program):
     """The names in the text of a program, in the order of its arguments."""
     (main,) = (line for line in program.splitlines() if " @main(" in line)
     return NAME.findall(main)
+
+
+def short_name(dtype):
+    """StableHLO's own name of an element type: f32, bf16, i32, ui8."""
+    name = np.dtype(dtype).name
+    for long, short in (("bfloat", "bf"), ("float", "f"), ("uint", "ui"), ("int", "i")):
+        name = name.replace(long, short) if name.startswith(long) else name
+    return name

@@ -299,6 +299,9 @@ impl RawClient {
             self.api
                 .call(entry::PJRT_Device_GetDescription, &mut args)?
         };
+        if args.device_description.is_null() {
+            return Err(nothing_from("PJRT_Device_GetDescription"));
+        }
         Ok(args.device_description)
     }
 

@@ -7,7 +7,7 @@ use benches::{clients, raw, side_by_side::compare, DEVICES};
 use criterion::{criterion_group, criterion_main, Criterion};
 use xla::{Buffer, Client, CompileOptions, Program};
 
-const SUMMED: &str = include_str!("../examples/programs/sgd_replicas_4.mlir");
+const SUMMED: &str = include_str!("../../examples/programs/sgd_replicas_4.mlir");
 
 /// The same without the sum.
 const ALONE: &str = "

@@ -7,7 +7,7 @@ use benches::{clients, side_by_side::compare};
 use criterion::{criterion_group, criterion_main, Criterion};
 use xla::{Buffer, CompileOptions, Program};
 
-const COUNTER: &str = include_str!("../examples/programs/counter.mlir");
+const COUNTER: &str = include_str!("../../examples/programs/counter.mlir");
 
 fn call(criterion: &mut Criterion) {
     let (safe, raw) = clients();
