@@ -11,6 +11,27 @@ mod tree;
 
 /// Makes a struct of buffers a tree, which is one argument or result of a program.
 ///
+/// ```
+/// use xla::{Buffer, Tree};
+///
+/// #[derive(Tree)]
+/// struct Layer {
+///     weights: Buffer,
+///     bias: Buffer,
+/// }
+///
+/// #[derive(Tree)]
+/// struct Model<H> {
+///     layers: [Layer; 3],
+///     head: H,
+///     #[tree(skip)]
+///     steps: u64,
+/// }
+///
+/// assert_eq!(Model::<Layer>::LEAVES, Some(8));
+/// assert_eq!(Model::<Option<Layer>>::LEAVES, None); // known at run time
+/// ```
+///
 /// Every field is a tree itself: a buffer, another struct, a tuple, array, `Vec`, `Option`
 /// or map of trees. Leaves come in the order in which the fields are declared, as JAX has
 /// them for named tuples and registered dataclasses.
@@ -42,6 +63,34 @@ pub fn derive_tree(input: TokenStream) -> TokenStream {
 
 /// Makes a `StableHLO` file a typed program, and refuses, while compiling, a Rust signature
 /// that doesn't fit it.
+///
+/// ```no_run
+/// use xla::{program, Buffer, Client};
+///
+/// /// One step of gradient descent.
+/// #[program("../examples/programs/sgd_step.mlir")]
+/// fn sgd_step(w: Buffer, g: &Buffer) -> Buffer;
+///
+/// # fn main() -> xla::Result<()> {
+/// let client = Client::cpu()?;
+/// let device = client.device(0)?;
+/// let step = sgd_step::load(&client)?;
+/// let mut w = Buffer::from_host(&device, &[1f32, 2., 3., 4.], &[4])?;
+/// let g = Buffer::from_host(&device, &[1f32; 4], &[4])?;
+/// for _ in 0..3 {
+///     w = step.call((w, &g))?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The file says that the step donates `w`, so nothing else compiles:
+///
+/// ```compile_fail
+/// # use xla::{program, Buffer};
+/// #[program("../examples/programs/sgd_step.mlir")]
+/// fn sgd_step(w: &Buffer, g: &Buffer) -> Buffer; // ... donates `w`: take it by value, `Buffer`
+/// ```
 ///
 /// It stands before a function without a body. The path is relative to the folder of
 /// `Cargo.toml`. An argument by value is given, one by reference is lent. The function's
