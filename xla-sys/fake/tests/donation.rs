@@ -168,6 +168,69 @@ fn a_failed_run_gives_back_what_survived() {
 }
 
 #[test]
+fn a_buffer_that_cannot_be_asked_counts_as_lost() {
+    let fake = Fake::new();
+    let client = client(&fake);
+    let step = compile(&client, STEP);
+    let g = pair(&client, 0, [1., 1.]);
+    for with_handles in [false, true] {
+        let failure = |text: &str| {
+            let failure = Failure::new(Code::INTERNAL, text);
+            if with_handles {
+                failure.with_handles()
+            } else {
+                failure
+            }
+        };
+        fake.fail("PJRT_LoadedExecutable_Execute", failure("the run"));
+        fake.fail("PJRT_Buffer_IsDeleted", failure("the question"));
+        let error = step
+            .run((pair(&client, 0, [1., 2.]), &g))
+            .expect_err("it's made to fail");
+        assert!(error.error().message().contains("the run"), "{error}");
+        assert_eq!((error.given().len(), error.lost().len()), (0, 1));
+    }
+    assert_eq!(fake.count("PJRT_Buffer_IsDeleted"), 2);
+    drop((g, step, client));
+    fake.assert_clean();
+}
+
+#[test]
+fn threads_run_side_by_side() {
+    let fake = Fake::new();
+    fake.callbacks(pjrt_fake::Callbacks::OnThread);
+    let client = client(&fake);
+    let step = compile(&client, STEP);
+    let replicated = compile(&client, REPLICATED);
+    let batch = [pair(&client, 0, [1., 1.]), pair(&client, 1, [1., 1.])];
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut w = pair(&client, 0, [0., 0.]);
+                let mut state = vec![pair(&client, 0, [0., 0.]), pair(&client, 1, [0., 0.])];
+                for round in 1..=20 {
+                    w = step
+                        .run((w, &batch[0]))
+                        .expect("it runs")
+                        .into_single()
+                        .expect("one");
+                    let outputs = replicated.run_per_device(state.drain(..).zip(&batch));
+                    let outputs = outputs.expect("it runs").into_iter();
+                    state = outputs.map(|each| each.into_vec().remove(0)).collect();
+                    let read = w.to_host_async::<f32>().expect("it starts");
+                    read.wait_timeout(std::time::Duration::from_secs(20))
+                        .expect("no failure");
+                    assert_eq!(read.wait().expect("values"), [round as f32; 2]);
+                }
+                assert_eq!(state[1].to_host::<f32>().expect("values"), [20., 20.]);
+            });
+        }
+    });
+    drop((batch, step, replicated, client));
+    fake.assert_clean();
+}
+
+#[test]
 fn must_alias_is_refused_before_the_plugin() {
     let fake = Fake::new();
     let client = client(&fake);

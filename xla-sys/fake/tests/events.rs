@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use pjrt_fake::{Callbacks, Code, EventKind, Failure, Fake, Live, Readiness};
-use session::{client, compile, pair, REPLICATED, STEP};
+use session::{client, compile, pair, STEP};
 use xla::Client;
 
 const SOON: Duration = Duration::from_millis(10);
@@ -185,81 +185,44 @@ fn a_run_can_fail_after_its_call() {
     fake.assert_clean();
 }
 
-#[test]
-fn a_collective_is_never_started_with_an_error() {
-    for platform in ["fake", "cpu"] {
-        let fake = Fake::builder().platform(platform).build();
-        let client = client(&fake);
-        let program = compile(&client, REPLICATED);
-        let good = [pair(&client, 0, [1., 1.]), pair(&client, 1, [2., 2.])];
-        let state = pair(&client, 0, [1., 2.]);
-        fake.events(EventKind::Upload, Readiness::Failing(lost()));
-        let bad = pair(&client, 1, [3., 4.]);
-        let error = program
-            .run_per_device([(state, &good[0]), (bad, &good[1])])
-            .expect_err("it's refused");
-        assert!(error.to_string().contains("lost on the way"), "{error}");
-        assert_eq!(fake.count("PJRT_LoadedExecutable_Execute"), 0);
-        assert_eq!((error.given().len(), error.lost().len()), (2, 0));
-        drop((error, good, program, client));
-        fake.assert_clean();
+/// Panics when it's woken.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that panics, on purpose");
     }
 }
 
 #[test]
-fn a_failed_collective_is_not_followed_by_another() {
-    let fake = Fake::builder().platform("cpu").build();
+fn a_waker_that_panics_keeps_no_other_from_being_woken() {
+    let fake = Fake::new();
+    fake.events(EventKind::Upload, Readiness::Held);
     let client = client(&fake);
-    let program = compile(&client, REPLICATED);
-    let batch = [pair(&client, 0, [1., 1.]), pair(&client, 1, [2., 2.])];
-    let state = [pair(&client, 0, [1., 2.]), pair(&client, 1, [3., 4.])];
-    fake.fail_outputs(lost());
-    let outputs = program
-        .run_per_device(state.into_iter().zip(&batch))
-        .expect("the call is fine");
-    let state: Vec<xla::Buffer> = outputs
-        .into_iter()
-        .map(|each| each.into_vec().remove(0))
-        .collect();
-    let error = program
-        .run_per_device(state.into_iter().zip(&batch))
-        .expect_err("it's refused");
-    assert!(error.to_string().contains("lost on the way"), "{error}");
-    assert_eq!(fake.count("PJRT_LoadedExecutable_Execute"), 1);
-    drop((error, batch, program, client));
-    fake.assert_clean();
-}
-
-#[test]
-fn collectives_take_turns_on_cpu() {
-    let fake = Fake::builder().platform("cpu").build();
-    fake.events(EventKind::Completion, Readiness::Held);
-    let client = client(&fake);
-    let program = compile(&client, REPLICATED);
-    let batch = [pair(&client, 0, [1., 1.]), pair(&client, 1, [2., 2.])];
-    let launch = || {
-        let state = [pair(&client, 0, [1., 2.]), pair(&client, 1, [3., 4.])];
-        program
-            .run_per_device(state.into_iter().zip(&batch))
-            .map(drop)
-    };
-    launch().expect("the first starts");
-    thread::scope(|scope| {
-        let second = scope.spawn(launch);
-        thread::sleep(SOON);
-        assert_eq!(
-            fake.count("PJRT_LoadedExecutable_Execute"),
-            1,
-            "the second waits"
-        );
-        while fake.held() == 2 {
-            fake.release_events();
-        }
-        second.join().expect("no panic").expect("the second starts");
+    let buffer = pair(&client, 0, [1., 2.]);
+    let ready = buffer.ready().expect("there's an event");
+    let holder = Arc::new(LastHolder {
+        client: Mutex::new(None),
+        woken: AtomicUsize::new(0),
     });
-    assert_eq!(fake.count("PJRT_LoadedExecutable_Execute"), 2);
+    for waker in [
+        Waker::from(Arc::new(Panics)),
+        Waker::from(Arc::clone(&holder)),
+    ] {
+        assert!(pin!(&ready)
+            .poll(&mut Context::from_waker(&waker))
+            .is_pending());
+    }
     fake.release_events();
-    drop((batch, program, client));
+    let start = std::time::Instant::now();
+    while holder.woken.load(Ordering::SeqCst) == 0 {
+        assert!(
+            start.elapsed() < Duration::from_secs(5),
+            "the second waker is never woken"
+        );
+        thread::yield_now();
+    }
+    drop((ready, buffer, client));
     fake.assert_clean();
 }
 
