@@ -73,7 +73,7 @@ pub(crate) fn from_owned<T: Plain>(
 fn keep<T: Plain>(notice: Notice, values: HostVec<T>) {
     match notice {
         Notice::Fired(_) => drop(values),
-        // In use still, and nobody will tell when it isn't: leaked on purpose.
+        // In use perhaps, and nobody will tell when it isn't: leaked on purpose.
         Notice::Refused(_) => std::mem::forget(values),
     }
 }
@@ -109,8 +109,16 @@ pub(crate) unsafe fn from_borrowed<T: Plain>(
             semantics,
         )
     };
+    let told = done.is_some();
     let borrowed = Borrowed { done };
-    Ok((status?, borrowed))
+    let buffer = status?;
+    if told {
+        return Ok((buffer, borrowed));
+    }
+    // Nobody will tell when the memory is free of use: no such plugin is known, and there
+    // is no sound way on.
+    eprintln!("xla: the plugin borrowed host memory without saying until when");
+    std::process::abort();
 }
 
 impl Drop for Borrowed {
