@@ -77,6 +77,11 @@ impl<'a> ArgumentList<'a> {
 /// let outputs = step.run((state, x, y))?;
 /// # Ok(()) }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be passed to a program",
+    label = "neither a `Buffer` (given) nor a `&Buffer` (lent), nor a list of those",
+    note = "a tree is taken by a typed program: see `Executable::typed`"
+)]
 pub trait Arguments<'a> {
     /// Appends the arguments to a list.
     fn append_to(self, list: &mut ArgumentList<'a>);

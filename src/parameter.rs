@@ -13,6 +13,11 @@ pub struct Give<T>(PhantomData<fn(T)>);
 pub struct Ref<T>(PhantomData<fn(&T)>);
 
 /// A parameter of a [`Function`](crate::Function): [`Give`] or [`Ref`]. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` doesn't say how it is passed",
+    label = "neither `Give<..>` nor `Ref<..>`",
+    note = "write `Give<{Self}>` to take it by value and donate it, `Ref<{Self}>` to take it by reference"
+)]
 pub trait Parameter: sealed::Sealed {
     /// The type of the tree.
     type Tree: Tree;
@@ -69,6 +74,11 @@ impl<T: Tree> Parameter for Ref<T> {
 
 /// The parameters of a [`Function`](crate::Function): a tuple of [`Give`] and [`Ref`], up
 /// to 12. Sealed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no list of parameters",
+    label = "not a tuple of `Give` and `Ref`",
+    note = "a single parameter is a tuple too: `(Give<State>,)`"
+)]
 pub trait Parameters: sealed::Sealed {
     /// What is passed: a tuple of trees and references to trees.
     type Arguments<'a>;

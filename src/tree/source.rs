@@ -52,7 +52,7 @@ impl<'s> Source<'s> {
     ///
     /// # Errors
     /// As [`Tree::rebuild`]; the structure has no such part.
-    pub fn enter<T: Tree>(
+    pub fn enter<T>(
         &mut self,
         index: usize,
         rebuild: impl FnOnce(&mut Source<'_>) -> Result<T>,
