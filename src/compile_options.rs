@@ -319,7 +319,7 @@ impl DeviceAssignment {
     /// What the plugin would choose (`PJRT_Client_DefaultDeviceAssignment`).
     ///
     /// # Errors
-    /// There are not enough devices.
+    /// There are not enough devices; a count is 0.
     pub fn default_for(
         client: &Client,
         replicas: usize,
@@ -327,10 +327,10 @@ impl DeviceAssignment {
     ) -> Result<DeviceAssignment> {
         let needed = replicas.saturating_mul(partitions);
         let present = client.all_devices().len();
-        if needed > present {
+        if needed == 0 || needed > present {
             return Err(Error::invalid(format!(
                 "{replicas} replicas x {partitions} partitions need {needed} devices, but the client \
-                 has {present}"
+                 has {present}; ask for 1 to {present}"
             )));
         }
         let as_i32 = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);

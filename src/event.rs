@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, Waker};
@@ -157,7 +158,8 @@ impl Watch {
         };
         // Outside the lock: a waker is the user's code.
         for waker in wakers {
-            waker.wake();
+            // A panic in it must not keep the others waiting.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }
     }
 }
