@@ -88,8 +88,12 @@ fn items(
         #(#cfgs)*
         #[allow(dead_code)]
         impl #name {
+            // Apart from `TEXT`, else the documentation would show the whole file.
+            #[doc(hidden)]
+            const __FILE: &'static [::core::primitive::u8] = #code;
+
             /// The program's file, as it was when this was compiled.
-            #visibility const TEXT: &'static [::core::primitive::u8] = #code;
+            #visibility const TEXT: &'static [::core::primitive::u8] = Self::__FILE;
 
             /// The program, without types.
             ///
