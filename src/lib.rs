@@ -88,6 +88,8 @@ mod element;
 mod error;
 mod event;
 mod executable;
+#[doc(hidden)]
+pub mod fit;
 mod float8;
 mod function;
 mod function_error;
@@ -146,7 +148,7 @@ pub use signature::{Donation, Input, Output, Signature};
 pub use tree::Tree;
 pub use value::Value;
 
-pub use xla_macros::Tree;
+pub use xla_macros::{program, Tree};
 
 pub use half::{bf16, f16};
 pub use num_complex::Complex;

@@ -195,6 +195,17 @@ fn implementation(input: &DeriveInput, root: &Path, parts: &[Part<'_>]) -> Token
                 ))
             }
 
+            fn expected(__known: &#root::tree::Known<'_>) -> #root::Result<#root::tree::Structure> {
+                // Like an argument of this type; else part by part.
+                if let ::core::result::Result::Ok(structure) = __known.of::<Self>() {
+                    return ::core::result::Result::Ok(structure);
+                }
+                ::core::result::Result::Ok(#root::tree::Structure::node(
+                    #shown_name,
+                    ::std::vec![#((#key, #tree::expected(__known)?)),*],
+                ))
+            }
+
             fn give(self, #leaves_name: &mut #root::ArgumentList<'_>) {
                 #(#tree::give(self.#member, #leaves_name);)*
             }
