@@ -77,7 +77,7 @@ pub struct Client {
 /// What all handles of a client share. The client itself is destroyed with it.
 pub(crate) struct Session {
     pub(crate) shapes: ShapeTable,
-    pub(crate) order: Arc<LaunchOrder>,
+    pub(crate) order: LaunchOrder,
     layout_habit: OnceCell<LayoutHabit>,
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) memories: Vec<MemoryFacts>,
@@ -111,7 +111,7 @@ impl Client {
         Ok(Client {
             session: Arc::new(Session {
                 shapes: ShapeTable::default(),
-                order: LaunchOrder::of_plugin(plugin.api()),
+                order: LaunchOrder::default(),
                 layout_habit: OnceCell::new(),
                 devices,
                 memories,

@@ -7,7 +7,8 @@
 //! hangs and then ends the process (seen on 0.106 and 0.115, 4 to 8 devices). So a
 //! collective launch waits there until the one before it is done on all its devices.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -15,7 +16,6 @@ use crate::buffer::Buffer;
 use crate::client::Session;
 use crate::error::{Code, Error, Result};
 use crate::pjrt::event::DoneEvent;
-use crate::pjrt::Api;
 
 /// The outcome of one collective launch, shared by its outputs.
 #[derive(Default)]
@@ -30,44 +30,25 @@ impl Launch {
     }
 }
 
-/// The order of launches on one plugin. It is the plugin's and not the client's: on 0.81
-/// the collectives of two clients meet each other, and the process is ended.
+/// A client's order of launches.
 #[derive(Default)]
 pub(crate) struct LaunchOrder {
-    /// The latest collective launch, with the client that keeps its events.
-    latest: Mutex<Option<Latest>>,
+    /// The latest collective launch, whose events the fence keeps.
+    latest: Mutex<Option<Arc<Launch>>>,
 }
-
-struct Latest {
-    launch: Arc<Launch>,
-    // A client that is gone has waited for its runs.
-    session: Weak<Session>,
-}
-
-/// The orders of all plugins. Plugins are never unloaded, so these stay.
-static ORDERS: Mutex<Vec<(Api, Arc<LaunchOrder>)>> = Mutex::new(Vec::new());
 
 /// The right to launch on several devices.
 pub(crate) struct Turn<'a> {
-    latest: MutexGuard<'a, Option<Latest>>,
+    latest: MutexGuard<'a, Option<Arc<Launch>>>,
+    session: &'a Session,
 }
 
-impl LaunchOrder {
-    /// The order of a plugin's launches.
-    pub(crate) fn of_plugin(api: Api) -> Arc<LaunchOrder> {
-        let mut orders = ORDERS.lock();
-        if let Some((_, order)) = orders.iter().find(|(known, _)| *known == api) {
-            return Arc::clone(order);
-        }
-        let order = Arc::new(LaunchOrder::default());
-        orders.push((api, Arc::clone(&order)));
-        order
-    }
-
+impl Session {
     /// Waits for the turn to launch on several devices.
     pub(crate) fn turn(&self) -> Turn<'_> {
         Turn {
-            latest: self.latest.lock(),
+            latest: self.order.latest.lock(),
+            session: self,
         }
     }
 }
@@ -76,31 +57,31 @@ impl Turn<'_> {
     /// Waits until the latest collective launch is done, and notes its outcome for
     /// all who hold its outputs. Its failure is reported by them.
     pub(crate) fn settle(&mut self) {
-        let Some(Latest { launch, session }) = self.latest.take() else {
-            return;
-        };
-        let finished = session
-            .upgrade()
-            .and_then(|session| session.raw.finish_collective());
-        if let Some(outcome) = finished {
-            // Set once: a launch is the latest once.
-            let _ = launch.outcome.set(outcome);
+        if let Some(outcome) = self.session.raw.finish_collective() {
+            if let Some(launch) = self.latest.take() {
+                // Set once: a launch is the latest once.
+                let _ = launch.outcome.set(outcome);
+            }
         }
     }
 
-    /// Makes a collective launch of `session` the latest.
+    /// Makes a collective launch the latest.
     pub(crate) fn follow(
         &mut self,
-        session: &Arc<Session>,
         launch: Arc<Launch>,
         done: impl IntoIterator<Item = DoneEvent>,
     ) {
-        session.raw.keep_collective(done);
-        *self.latest = Some(Latest {
-            launch,
-            session: Arc::downgrade(session),
-        });
+        self.session.raw.keep_collective(done);
+        *self.latest = Some(launch);
     }
+}
+
+/// A number for a collective launch on CPU that no other of the process has. Without one,
+/// 0.81 takes the launches of two clients for one: their collectives meet, and the process is
+/// ended. Elsewhere the processes of a job would have to agree on it, so it stays 0 there.
+pub(crate) fn unique_launch_id() -> i32 {
+    static NEXT: AtomicI32 = AtomicI32::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Refuses a buffer that holds no values: a collective that starts with one is never

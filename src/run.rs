@@ -153,6 +153,11 @@ impl Executable {
             outputs: self.signature.outputs().len(),
             lent: &lent,
             completion: self.paced,
+            id: if self.paced {
+                launch::unique_launch_id()
+            } else {
+                0
+            },
         };
         let arguments = list.arguments.iter();
         launch.start(arguments.map(|argument| argument.buffer().raw()), launched)
@@ -166,7 +171,7 @@ impl Executable {
         launched: &mut Launched,
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let session = self.session();
-        let mut turn = session.order.turn();
+        let mut turn = session.turn();
         if self.paced {
             turn.settle();
         }
@@ -177,7 +182,7 @@ impl Executable {
         Ok(started.map(|()| {
             self.paced.then(|| {
                 let record = Arc::new(Launch::default());
-                turn.follow(session, Arc::clone(&record), launched.done.drain(..));
+                turn.follow(Arc::clone(&record), launched.done.drain(..));
                 record
             })
         }))

@@ -15,7 +15,7 @@ use crate::error::{Code, Error, Result};
 /// A loaded plugin's function table. A word, free to copy: the table is part of
 /// a library that is never unloaded. It is never copied by value: its true length is
 /// known to the plugin alone.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) struct Api {
     table: NonNull<PJRT_Api>,
 }

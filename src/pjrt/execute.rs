@@ -26,6 +26,8 @@ pub(crate) struct Launch<'a> {
     pub(crate) lent: &'a [i64],
     /// Whether an event is wanted that tells when each device is done.
     pub(crate) completion: bool,
+    /// What tells this launch from others, where that is needed.
+    pub(crate) id: i32,
 }
 
 /// An output, still without a shape.
@@ -73,6 +75,7 @@ impl Launch<'_> {
             smallvec![ptr::null_mut(); if self.completion { self.devices } else { 0 }];
 
         let mut options = PJRT_ExecuteOptions::zeroed();
+        options.launch_id = self.id;
         options.non_donatable_input_indices = self.lent.as_ptr();
         options.num_non_donatable_input_indices = self.lent.len();
         let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
