@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::argument::ArgumentList;
+use crate::buffer::Buffer;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
@@ -100,7 +101,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     ///
     /// # Errors
     /// The structure has another number of leaves than the program has outputs, or is not
-    /// that of the results' type.
+    /// that of the results' type. Of parts whose structure is known at run time only, the
+    /// latter is seen when results are built, after the run.
     pub fn results_like(mut self, structure: Structure) -> Result<Function<P, R>> {
         if let Some(constant) = R::constant_structure().filter(|constant| *constant != structure) {
             return Err(Error::invalid(format!(
@@ -173,7 +175,13 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         let mut list = ArgumentList::new();
         P::pass(arguments, &mut list);
         match self.executable.run_list(&mut list, report) {
-            Ok(outputs) => self.build(outputs, results),
+            Ok(outputs) => self.build(outputs, results).map_err(|(error, left)| {
+                let structures = structures.unwrap_or_else(P::constant_structures);
+                let paths = self.paths(&structures).into_iter();
+                let given = paths.zip(Self::given(&structures));
+                let lost = given.filter(|(_, given)| *given).map(|(path, _)| path);
+                FunctionError::unbuilt(error, left, lost.collect())
+            }),
             Err(error) => {
                 let paths = self.paths(&structures.unwrap_or_else(P::constant_structures));
                 Err(FunctionError::failed(error, &paths))
@@ -205,20 +213,23 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         )))
     }
 
-    fn build(&self, outputs: Outputs, results: &Structure) -> Result<R, FunctionError<P::Given>> {
+    /// Builds the results; else says why not, and gives the outputs that are left. Only trees
+    /// written by hand, or a structure given for another type, come to that.
+    fn build(
+        &self,
+        outputs: Outputs,
+        results: &Structure,
+    ) -> Result<R, (Error, Vec<(String, Buffer)>)> {
         let count = outputs.len();
         let mut outputs = outputs.into_iter();
-        Source::new(&mut outputs, results)
-            .finish::<R>()
-            .map_err(|error| {
-                // Only a tree written by hand comes here. What it did not take is not lost.
-                let first = count - outputs.len();
-                let left = outputs.enumerate();
-                let left =
-                    left.map(|(index, buffer)| (format!("output {}", first + index), buffer));
-                let doing = format!("building the results of {}", self.program());
-                FunctionError::unbuilt(error.context(doing), left.collect())
-            })
+        let built = Source::new(&mut outputs, results).finish::<R>();
+        built.map_err(|error| {
+            let first = count - outputs.len();
+            let left = outputs.enumerate();
+            let left = left.map(|(index, buffer)| (format!("output {}", first + index), buffer));
+            let doing = format!("building the results of {}", self.program());
+            (error.context(doing), left.collect())
+        })
     }
 
     /// What can be compared once.
@@ -242,20 +253,23 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             self.check_results(results)?;
         }
         if P::LEAVES.is_some() {
-            let mut given = Vec::with_capacity(inputs);
-            P::donations(&mut given);
-            self.check_donation(&given, &P::constant_structures())?;
+            self.check_donation(&P::constant_structures())?;
         }
         Ok(())
     }
 
-    /// Refuses a `Ref` where the program donates. `given` says of each leaf whether it is
-    /// passed by value.
-    fn check_donation(&self, given: &[bool], structures: &[(TypeId, Structure)]) -> Result<()> {
+    /// Of each leaf whether it is passed by value.
+    fn given(structures: &[(TypeId, Structure)]) -> impl Iterator<Item = bool> + '_ {
+        let parameters = structures.iter().zip(P::GIVEN);
+        parameters.flat_map(|((_, built), given)| (0..built.leaf_count()).map(|_| *given))
+    }
+
+    /// Refuses a `Ref` where the program donates.
+    fn check_donation(&self, structures: &[(TypeId, Structure)]) -> Result<()> {
         let inputs = self.executable.signature.inputs().iter();
         let donated = inputs.map(|input| matches!(input.donation(), Donation::Into { .. }));
         match donated
-            .zip(given)
+            .zip(Self::given(structures))
             .position(|(donated, given)| donated && !given)
         {
             None => Ok(()),
@@ -282,9 +296,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             )));
         }
         if P::LEAVES.is_none() {
-            let mut given = Vec::with_capacity(inputs);
-            P::donations_of(arguments, &mut given);
-            self.check_donation(&given, &P::structures(arguments))?;
+            self.check_donation(&P::structures(arguments))?;
         }
         match self.executable.first_wrong_shape(0, leaves) {
             None => Ok(()),

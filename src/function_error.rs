@@ -57,13 +57,14 @@ impl<G> FunctionError<G> {
         }))
     }
 
-    /// The run was started, but its outputs don't make the results; those that are left.
-    pub(crate) fn unbuilt(error: Error, left: Vec<(String, Buffer)>) -> Self {
+    /// The run was started, but its outputs don't make the results. What is left of them, and
+    /// the paths of what was given.
+    pub(crate) fn unbuilt(error: Error, left: Vec<(String, Buffer)>, lost: Vec<String>) -> Self {
         FunctionError(Box::new(Repr {
             error,
             given: None,
             survivors: left,
-            lost: Vec::new(),
+            lost,
         }))
     }
 

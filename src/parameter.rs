@@ -86,6 +86,8 @@ pub trait Parameters: sealed::Sealed {
     type Given: 'static;
     /// How many leaves there are, where the types tell.
     const LEAVES: Option<usize>;
+    /// Which parameters are passed by value.
+    const GIVEN: &'static [bool];
 
     #[doc(hidden)]
     fn lend<'c>(arguments: &'c Self::Arguments<'_>, list: &mut ArgumentList<'c>);
@@ -97,10 +99,6 @@ pub trait Parameters: sealed::Sealed {
     fn structures(arguments: &Self::Arguments<'_>) -> Vec<(TypeId, Structure)>;
     #[doc(hidden)]
     fn constant_structures() -> Vec<(TypeId, Structure)>;
-    #[doc(hidden)]
-    fn donations(given: &mut Vec<bool>);
-    #[doc(hidden)]
-    fn donations_of(arguments: &Self::Arguments<'_>, given: &mut Vec<bool>);
 }
 
 mod sealed {
@@ -119,6 +117,7 @@ macro_rules! tuples {
             type Arguments<'a> = ($($name::Argument<'a>,)*);
             type Given = ($($name::Given,)*);
             const LEAVES: Option<usize> = sum(&[$(<$name::Tree as Tree>::LEAVES),*]);
+            const GIVEN: &'static [bool] = &[$($name::GIVEN),*];
 
             fn lend<'c>(arguments: &'c Self::Arguments<'_>, list: &mut ArgumentList<'c>) {
                 $($name::tree(&arguments.$index).lend(list);)*
@@ -149,20 +148,6 @@ macro_rules! tuples {
                 let unknown = || Structure::node("?", Vec::new());
                 let all = all.into_iter();
                 all.map(|(of, built)| (of, built.unwrap_or_else(unknown))).collect()
-            }
-
-            fn donations(given: &mut Vec<bool>) {
-                $(
-                    let leaves = <$name::Tree as Tree>::LEAVES.unwrap_or(0);
-                    given.extend(std::iter::repeat($name::GIVEN).take(leaves));
-                )*
-            }
-
-            fn donations_of(arguments: &Self::Arguments<'_>, given: &mut Vec<bool>) {
-                $(
-                    let leaves = $name::tree(&arguments.$index).structure().leaf_count();
-                    given.extend(std::iter::repeat($name::GIVEN).take(leaves));
-                )*
             }
         }
     };

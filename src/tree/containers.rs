@@ -38,7 +38,10 @@ impl<T: Tree> Tree for Box<T> {
     }
 
     fn expected(known: &Known<'_>) -> Result<Structure> {
-        known.of::<Self>().or_else(|_| T::expected(known))
+        match known.find::<Self>()? {
+            Some(structure) => Ok(structure),
+            None => T::expected(known),
+        }
     }
 
     fn give(self, leaves: &mut ArgumentList<'_>) {
@@ -82,11 +85,12 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
     }
 
     fn expected(known: &Known<'_>) -> Result<Structure> {
-        known.of::<Self>().or_else(|_| {
-            let item = T::expected(known)?;
-            let children = (0..N).map(|index| (Key::Index(index), item.clone()));
-            Ok(Structure::node("array", children.collect()))
-        })
+        if let Some(structure) = known.find::<Self>()? {
+            return Ok(structure);
+        }
+        let item = T::expected(known)?;
+        let children = (0..N).map(|index| (Key::Index(index), item.clone()));
+        Ok(Structure::node("array", children.collect()))
     }
 
     fn give(self, leaves: &mut ArgumentList<'_>) {
@@ -140,7 +144,7 @@ impl<T: Tree> Tree for Vec<T> {
     }
 
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
-        let length = source.structure().children().len();
+        let length = source.children_of("Vec")?.len();
         let items = 0..length;
         items
             .map(|index| source.enter(index, |source| T::rebuild(source)))
@@ -210,8 +214,7 @@ impl<T: Tree> Tree for BTreeMap<String, T> {
     }
 
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
-        let structure = source.structure();
-        let keys = structure.children().iter().enumerate();
+        let keys = source.children_of("map")?.iter().enumerate();
         keys.map(|(index, (key, _))| {
             let item = source.enter(index, |source| T::rebuild(source))?;
             match key {
@@ -243,12 +246,13 @@ macro_rules! tuples {
             }
 
             fn expected(known: &Known<'_>) -> Result<Structure> {
-                known.of::<Self>().or_else(|_| {
-                    Ok(Structure::node(
-                        "tuple",
-                        vec![$((Key::Index($index), $name::expected(known)?)),+],
-                    ))
-                })
+                if let Some(structure) = known.find::<Self>()? {
+                    return Ok(structure);
+                }
+                Ok(Structure::node(
+                    "tuple",
+                    vec![$((Key::Index($index), $name::expected(known)?)),+],
+                ))
             }
 
             fn give(self, leaves: &mut ArgumentList<'_>) {

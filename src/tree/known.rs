@@ -17,29 +17,41 @@ impl<'k> Known<'k> {
         Known { arguments }
     }
 
-    /// The structure of the arguments of type `T`.
+    /// The structure of the arguments of type `T`; `None` when there are none.
     ///
     /// # Errors
-    /// There is none, or there are several that differ.
-    pub fn of<T: Tree>(&self) -> Result<Structure> {
+    /// There are several, and they differ.
+    pub fn find<T: Tree>(&self) -> Result<Option<Structure>> {
         let mut same = self
             .arguments
             .iter()
             .filter(|(of, _)| *of == TypeId::of::<T>());
-        let refuse = |why: &str| {
-            Err(Error::new(
-                Code::FailedPrecondition,
-                format!(
-                    "how a result of type `{}` is built is known at run time only, and {why}; give \
-                     it with `results_like`",
-                    type_name::<T>()
-                ),
-            ))
-        };
         match same.next() {
-            None => refuse("no argument has that type"),
-            Some((_, first)) if same.all(|(_, other)| other == first) => Ok(first.clone()),
-            Some(_) => refuse("the arguments of that type are built differently"),
+            None => Ok(None),
+            Some((_, first)) if same.all(|(_, other)| other == first) => Ok(Some(first.clone())),
+            Some(_) => Err(unknown::<T>(
+                "the arguments of that type are built differently",
+            )),
         }
     }
+
+    /// The structure of the arguments of type `T`.
+    ///
+    /// # Errors
+    /// There are none, or several that differ.
+    pub fn of<T: Tree>(&self) -> Result<Structure> {
+        let found = self.find::<T>()?;
+        found.ok_or_else(|| unknown::<T>("no argument has that type"))
+    }
+}
+
+fn unknown<T>(why: &str) -> Error {
+    Error::new(
+        Code::FailedPrecondition,
+        format!(
+            "how a result of type `{}` is built is known at run time only, and {why}; give it with \
+             `results_like`",
+            type_name::<T>()
+        ),
+    )
 }

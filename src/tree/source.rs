@@ -1,6 +1,6 @@
 //! Rebuilding.
 
-use super::{Structure, Tree};
+use super::{Key, Structure, Tree};
 use crate::buffer::Buffer;
 use crate::error::{Code, Error, Result};
 
@@ -46,6 +46,20 @@ impl<'s> Source<'s> {
     /// How what is being rebuilt is built.
     pub fn structure(&self) -> &'s Structure {
         self.structure
+    }
+
+    /// The parts of a node of this name.
+    pub(crate) fn children_of(&self, name: &str) -> Result<&'s [(Key, Structure)]> {
+        if self.structure.name() == Some(name) {
+            return Ok(self.structure.children());
+        }
+        Err(Error::new(
+            Code::FailedPrecondition,
+            format!(
+                "the structure of a {name} was wanted, not {:?}",
+                self.structure
+            ),
+        ))
     }
 
     /// Rebuilds a part: the `index`-th of the node, in leaf order.

@@ -197,7 +197,7 @@ fn implementation(input: &DeriveInput, root: &Path, parts: &[Part<'_>]) -> Token
 
             fn expected(__known: &#root::tree::Known<'_>) -> #root::Result<#root::tree::Structure> {
                 // Like an argument of this type; else part by part.
-                if let ::core::result::Result::Ok(structure) = __known.of::<Self>() {
+                if let ::core::option::Option::Some(structure) = __known.find::<Self>()? {
                     return ::core::result::Result::Ok(structure);
                 }
                 ::core::result::Result::Ok(#root::tree::Structure::node(
