@@ -1,0 +1,9 @@
+// Reported: a function donated what its caller had only shown it.
+// rustc: E0507, `*w` can't be moved out of a reference.
+use xla::{Buffer, Executable, Result};
+
+fn step(step: &Executable, w: &Buffer, gradient: &Buffer) -> Result<Buffer> {
+    step.run((*w, gradient))?.into_single()
+}
+
+fn main() {}

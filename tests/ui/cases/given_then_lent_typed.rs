@@ -1,0 +1,14 @@
+// Reported: a step was given the state and also handed it along as the old state to compare with.
+// rustc: E0382, `state` was moved before it is borrowed.
+use xla::{Buffer, Function, Give, Ref, Result, Tree};
+
+#[derive(Tree)]
+struct State {
+    weights: Buffer,
+}
+
+fn step(step: &Function<(Give<State>, Ref<State>), State>, state: State) -> Result<State> {
+    Ok(step.call((state, &state))?)
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+// Reported: as before, with the old state first.
+// rustc: E0505, `w` is borrowed when it is moved.
+use xla::{Buffer, Executable, Result};
+
+fn step(step: &Executable, w: Buffer) -> Result<Buffer> {
+    step.run((&w, w))?.into_single()
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+// Reported: a training loop dropped the new state of a step and donated the old one again.
+// rustc: E0382, `w` was moved in the previous iteration.
+use xla::{Buffer, Executable, Result};
+
+fn train(step: &Executable, w: Buffer, gradients: &[Buffer]) -> Result<()> {
+    for gradient in gradients {
+        step.run((w, gradient))?;
+    }
+    Ok(())
+}
+
+fn main() {}

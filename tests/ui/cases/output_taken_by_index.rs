@@ -1,0 +1,9 @@
+// Reported: one of a step's results was donated and the list of results used on.
+// rustc: E0508, an output can't be moved out of the list by its index.
+use xla::{Executable, Outputs, Result};
+
+fn again(step: &Executable, outputs: Outputs) -> Result<Outputs> {
+    Ok(step.run(outputs[0])?)
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+// Reported: an optimizer's state held the very arrays of the parameters that were donated too.
+// rustc: E0382, `model` has lost a part when it is given.
+use xla::{Buffer, Executable, Function, Give, Result, Tree};
+
+#[derive(Tree)]
+struct Model {
+    weights: Buffer,
+    bias: Buffer,
+}
+
+fn step(
+    decay: &Executable,
+    step: &Function<(Give<Model>,), Model>,
+    model: Model,
+) -> Result<(Buffer, Model)> {
+    let decayed = decay.run(model.weights)?.into_single()?;
+    Ok((decayed, step.call((model,))?))
+}
+
+fn main() {}

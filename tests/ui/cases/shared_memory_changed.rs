@@ -1,0 +1,11 @@
+// Reported: an array that was made without a copy changed with the NumPy array it was made of.
+// rustc: E0382, the memory belongs to the buffer.
+use xla::{Buffer, Device, HostVec, Result};
+
+fn share(device: &Device, mut values: HostVec<f32>) -> Result<Buffer> {
+    let shared = Buffer::from_host_vec(device, values, &[2])?;
+    values[0] = 0.0;
+    Ok(shared)
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+// Reported: an input pipeline refilled its batch while the step was still reading it.
+// rustc: E0502, the scope borrows `batch` until it ends.
+use xla::{Client, Executable, HostVec, Outputs, Result};
+
+fn step(client: &Client, step: &Executable, mut batch: HostVec<f32>) -> Result<Outputs> {
+    let device = client.device(0)?;
+    client.scope(|scope| {
+        let lent = scope.borrow(&device, &batch, &[2])?;
+        let outputs = step.run(lent)?;
+        batch[0] = 0.0;
+        Ok(outputs)
+    })
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// Not reported: for completeness, beside the enum.
+// rustc: the derive's own words.
+use std::mem::ManuallyDrop;
+
+use xla::{Buffer, Tree};
+
+#[derive(Tree)]
+union Slot {
+    weights: ManuallyDrop<Buffer>,
+    steps: u64,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+// Reported: an embedding and an output layer shared one array, and the donating step hung.
+// rustc: E0277, an `Rc` is no tree: nothing is at two places.
+use std::rc::Rc;
+
+use xla::{Buffer, Tree};
+
+#[derive(Tree)]
+struct Model {
+    embedding: Rc<Buffer>,
+    output: Rc<Buffer>,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+// Reported: a NumPy view of an array on the CPU showed the next step's values once it was donated.
+// rustc: E0505, `w` is borrowed by `view` when it is moved.
+use xla::{Buffer, Executable, Result};
+
+fn step(step: &Executable, w: Buffer, gradient: &Buffer) -> Result<(Buffer, f32)> {
+    let view = w.view::<f32>()?;
+    let next = step.run((w, gradient))?.into_single()?;
+    Ok((next, view[0]))
+}
+
+fn main() {}
