@@ -15,23 +15,34 @@ const BATCH: Duration = Duration::from_micros(250);
 
 /// Runs both for a while, prints the medians and their ratio, then gives both to
 /// criterion as a group. `safe` and `raw` do the thing as often as they are told.
-pub fn compare(
+pub fn compare(criterion: &mut Criterion, name: &str, safe: impl FnMut(u64), raw: impl FnMut(u64)) {
+    compare_named(criterion, name, ["safe", "raw"], safe, raw);
+}
+
+/// As [`compare`], with other names for the two.
+pub fn compare_named(
     criterion: &mut Criterion,
     name: &str,
+    [of, to]: [&str; 2],
     mut safe: impl FnMut(u64),
     mut raw: impl FnMut(u64),
 ) {
     // As criterion does: without this argument, which cargo gives, it is a test.
     if std::env::args().any(|argument| argument == "--bench") {
-        print_ratio(name, &mut safe, &mut raw);
+        print_ratio(name, [of, to], &mut safe, &mut raw);
     }
     let mut group = criterion.benchmark_group(name);
-    group.bench_function("safe", |b| b.iter_custom(|n| time(&mut safe, n)));
-    group.bench_function("raw", |b| b.iter_custom(|n| time(&mut raw, n)));
+    group.bench_function(of, |b| b.iter_custom(|n| time(&mut safe, n)));
+    group.bench_function(to, |b| b.iter_custom(|n| time(&mut raw, n)));
     group.finish();
 }
 
-fn print_ratio(name: &str, safe: &mut dyn FnMut(u64), raw: &mut dyn FnMut(u64)) {
+fn print_ratio(
+    name: &str,
+    [of, to]: [&str; 2],
+    safe: &mut dyn FnMut(u64),
+    raw: &mut dyn FnMut(u64),
+) {
     let each = batch_size(raw);
     time(safe, each);
     let (mut safe_times, mut raw_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
@@ -54,7 +65,7 @@ fn print_ratio(name: &str, safe: &mut dyn FnMut(u64), raw: &mut dyn FnMut(u64)) 
     let pairs = ratios.len();
     let [low, ratio, high] = quartiles(ratios);
     println!(
-        "{name:32} safe {safe:10.3} us  raw {raw:10.3} us  of medians {:.3}  of pairs {ratio:.3} \
+        "{name:32} {of} {safe:10.3} us  {to} {raw:10.3} us  of medians {:.3}  of pairs {ratio:.3} \
          ({low:.3} to {high:.3} in the middle half of {pairs} pairs of {each})",
         safe / raw
     );

@@ -114,12 +114,10 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
         });
         match failure {
             Some(error) => Err(error),
-            // No failure, so every item is there.
-            None => items
-                .into_iter()
-                .collect::<Option<Vec<T>>>()
-                .and_then(|items| items.try_into().ok())
-                .ok_or_else(|| Error::new(Code::Internal, "an array lost an item")),
+            None => Ok(items.map(|item| match item {
+                Some(item) => item,
+                None => unreachable!("an item is missing only after a failure"),
+            })),
         }
     }
 }
