@@ -6,7 +6,7 @@ use crate::error::{Code, Error, Result};
 
 /// The leaves that a tree is rebuilt from, and how it is built.
 pub struct Source<'s> {
-    leaves: &'s mut dyn Iterator<Item = Buffer>,
+    leaves: &'s mut dyn ExactSizeIterator<Item = Buffer>,
     taken: usize,
     /// That of what is being rebuilt.
     structure: &'s Structure,
@@ -15,7 +15,7 @@ pub struct Source<'s> {
 impl<'s> Source<'s> {
     /// Leaves for a tree of this structure.
     pub fn new(
-        leaves: &'s mut dyn Iterator<Item = Buffer>,
+        leaves: &'s mut dyn ExactSizeIterator<Item = Buffer>,
         structure: &'s Structure,
     ) -> Source<'s> {
         Source {
@@ -90,11 +90,14 @@ impl<'s> Source<'s> {
     /// As [`Tree::rebuild`]; leaves are left.
     pub fn finish<T: Tree>(mut self) -> Result<T> {
         let tree = T::rebuild(&mut self)?;
-        match self.leaves.next() {
-            None => Ok(tree),
-            Some(_) => Err(Error::new(
+        match self.leaves.len() {
+            0 => Ok(tree),
+            left => Err(Error::new(
                 Code::OutOfRange,
-                format!("a tree took {} leaves, but there were more", self.taken),
+                format!(
+                    "a tree took {} leaves, but there were {left} more",
+                    self.taken
+                ),
             )),
         }
     }
