@@ -109,8 +109,10 @@ fn main() -> Result<()> {
     Ok(())
 }
 
+/// A file of this process alone.
 fn default_save() -> PathBuf {
-    std::env::temp_dir().join("train_mnist.safetensors")
+    let name = format!("train_mnist-{}.safetensors", std::process::id());
+    std::env::temp_dir().join(name)
 }
 
 /// What the loop gives.
@@ -128,7 +130,7 @@ fn train(programs: &Programs, data: &Data, options: &Options, save: &Path) -> Re
     let mut trained = Trained {
         losses: Vec::new(),
         epochs: Vec::new(),
-        best: 0.0,
+        best: f64::NEG_INFINITY,
         time: Duration::ZERO,
     };
     let steps = data.training.len() / programs.batch_size();

@@ -16,7 +16,7 @@ pub struct Options {
     /// What the first weights and the order of the images come from.
     #[arg(long, default_value_t = 0)]
     pub seed: u32,
-    /// The PJRT plugin to run on; without it, the CPU plugin that is found.
+    /// The CPU plugin to run on; without it, the one that is found.
     #[arg(long, value_name = "PATH")]
     pub plugin: Option<PathBuf>,
     /// Where to keep the best network; without it, a file in the folder for temporary ones.

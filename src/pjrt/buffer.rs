@@ -219,7 +219,15 @@ impl Owned<PJRT_Buffer> {
     /// which they lie on the device.
     pub(crate) fn read<T: Plain>(&self, count: usize) -> Result<Read<T>> {
         self.check_host_size(count * size_of::<T>())?;
-        let mut values = Vec::<T>::with_capacity(count);
+        let mut values = Vec::<T>::new();
+        if values.try_reserve_exact(count).is_err() {
+            // A run that could not have so much memory either has failed for that.
+            self.ready_event()?.await_blocking()?;
+            return Err(Error::new(
+                Code::ResourceExhausted,
+                format!("the host has no memory for {count} elements"),
+            ));
+        }
         // SAFETY: room for `count` elements, just checked to be what the plugin
         // writes; `Read` keeps it until the event has fired.
         let event = unsafe { self.start_read(values.as_mut_ptr().cast(), count * size_of::<T>())? };
