@@ -6,6 +6,7 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
@@ -83,6 +84,28 @@ pub fn vector(device: &Device, values: &[f32]) -> Buffer {
 #[track_caller]
 pub fn values(buffer: &Buffer) -> Vec<f32> {
     buffer.to_host().expect("readable values")
+}
+
+/// What the process has in memory, in bytes.
+pub fn resident() -> usize {
+    let statm = fs::read_to_string("/proc/self/statm").expect("Linux");
+    let pages = statm.split_whitespace().nth(1).expect("a second number");
+    pages.parse::<usize>().expect("a number") * 4096
+}
+
+/// Checks that the process has no more than 100 MiB above `before`. Memory is released
+/// behind our back, so it gets a while. For a child process, where no other test runs.
+#[track_caller]
+pub fn check_resident(before: usize) {
+    let mut grown = 0;
+    for _ in 0..100 {
+        grown = resident().saturating_sub(before);
+        if grown < 100 << 20 {
+            return;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    panic!("the process has {grown} bytes more than before");
 }
 
 /// A program that takes long: `x` (f32[4096]) added to itself `n` times, so that every
