@@ -195,7 +195,10 @@ impl Executable {
         }
         let mut start = 0;
         for (position, end) in ends.iter().enumerate() {
-            self.check_device(position, &list.arguments[start..*end])?;
+            let own = list.arguments.get(start..*end).ok_or_else(|| {
+                Error::invalid("an implementation of `Arguments` took arguments from the list")
+            })?;
+            self.check_device(position, own)?;
             start = *end;
         }
         let inputs = self.signature.inputs().len();

@@ -109,7 +109,11 @@ pub(crate) fn probe_layout_habit(session: &Arc<Session>, at: buffer::Place) -> R
 
 /// The plugin's copy of a shape with the layout that a buffer has.
 pub(crate) fn device_shape_of(raw: &Owned<PJRT_Buffer>, shape: &Shape) -> Result<Arc<DeviceShape>> {
-    let layout = layout_of(raw, shape)?;
+    let layout = match shape.rank() {
+        // There is but one order.
+        0 | 1 => Layout::row_major(shape.rank()),
+        _ => layout_of(raw, shape)?,
+    };
     let table = &raw.session().shapes;
     Ok(table.intern(DeviceShape::new(shape.clone(), &layout)))
 }

@@ -22,16 +22,25 @@ pub(crate) fn check(path: Option<&Path>) -> Result<()> {
     let (Some(path), false) = (path, names.is_empty()) else {
         return Ok(());
     };
+    // The file is large: what can't be a flag is refused without it.
+    let foreign = names.iter().find(|name| !name.starts_with("xla_"));
+    if let Some(name) = foreign {
+        return Err(unknown(name, path));
+    }
     let file = std::fs::read(path)
         .map_err(|error| Error::invalid(format!("can't read {}: {error}", path.display())))?;
     match names.iter().find(|name| !is_known(&file, name)) {
         None => Ok(()),
-        Some(name) => Err(Error::invalid(format!(
-            "XLA_FLAGS has the flag `--{name}`, which the plugin {} doesn't know; it would end the \
-             process. Remove it from the variable",
-            path.display()
-        ))),
+        Some(name) => Err(unknown(name, path)),
     }
+}
+
+fn unknown(name: &str, path: &Path) -> Error {
+    Error::invalid(format!(
+        "XLA_FLAGS has the flag `--{name}`, which the plugin {} doesn't know; it would end the \
+         process. Remove it from the variable",
+        path.display()
+    ))
 }
 
 /// A value that doesn't begin with `--` names a file that holds the flags.

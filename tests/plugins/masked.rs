@@ -40,10 +40,12 @@ pub extern "C" fn GetPjrtApi() -> *const usize {
     };
     let mut table = real.to_vec();
     // An older plugin's table may end before the place: then it is missing already.
-    if let Some(entry) = table.get_mut(place) {
-        *entry = 0;
+    if place < table.len() {
         if mask[34] == b'y' {
+            // What lies behind is left, for those who look there all the same.
             table[0] = place * size_of::<usize>();
+        } else {
+            table[place] = 0;
         }
     }
     table.leak().as_ptr()
