@@ -24,6 +24,8 @@ pub struct Executable {
     pub(crate) devices: Vec<Device>,
     /// Whether a launch waits for pending arguments and for the launch before it.
     pub(crate) paced: bool,
+    /// Whether a launch waits for what is lent where the program donates.
+    pub(crate) copies_lent: bool,
 }
 
 impl Executable {
@@ -80,8 +82,10 @@ impl Executable {
         if devices.is_empty() {
             return Err(Error::invalid("no device of this process runs the program"));
         }
+        let on_cpu = client.platform_name() == "cpu";
         Ok(Executable {
-            paced: signature.has_collectives() && client.platform_name() == "cpu",
+            paced: signature.has_collectives() && on_cpu,
+            copies_lent: signature.donated_bytes() > 0 && on_cpu,
             raw,
             signature,
             devices,

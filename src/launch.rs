@@ -85,7 +85,7 @@ pub(crate) fn unique_launch_id() -> i32 {
 }
 
 /// Refuses a buffer that holds no values: a collective that starts with one is never
-/// finished by the other devices, and the process is ended.
+/// finished by the other devices, and the process is ended; so is it by some copies of one.
 ///
 /// Waits for pending values where `wait` is set; else they are trusted.
 pub(crate) fn make_sure(buffer: &Buffer, wait: bool) -> Result<()> {

@@ -106,7 +106,10 @@ impl Executable {
         launched: &mut Launched,
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
-        if let Err(error) = self.check(list, ends) {
+        let checked = self
+            .check(list, ends)
+            .and_then(|()| self.make_sure_of_copied(list));
+        if let Err(error) = checked {
             return Err(CallError::new(error, take_given(list, ends), Vec::new()));
         }
         let outcome = if self.devices.len() == 1 {
@@ -356,9 +359,39 @@ impl Executable {
     }
 
     fn make_sure_of(&self, list: &ArgumentList<'_>) -> Result<()> {
+        self.make_sure_where(list, self.paced, |_| true)
+    }
+
+    /// What is lent where the program donates is copied by XLA, and on CPU the copy of a
+    /// buffer without values ends the process (fact 28).
+    fn make_sure_of_copied(&self, list: &ArgumentList<'_>) -> Result<()> {
+        if !self.copies_lent {
+            return Ok(());
+        }
+        let inputs = self.signature.inputs();
+        let donates = |place: usize| {
+            matches!(
+                inputs[place % inputs.len()].donation(),
+                Donation::Into { .. }
+            )
+        };
+        let mut arguments = list.arguments.iter().enumerate();
+        if arguments.any(|(place, argument)| argument.is_lent() && donates(place)) {
+            self.make_sure_where(list, true, donates)?;
+        }
+        Ok(())
+    }
+
+    fn make_sure_where(
+        &self,
+        list: &ArgumentList<'_>,
+        wait: bool,
+        chosen: impl Fn(usize) -> bool,
+    ) -> Result<()> {
         let inputs = self.signature.inputs().len();
-        for (place, argument) in list.arguments.iter().enumerate() {
-            launch::make_sure(argument.buffer(), self.paced)
+        let arguments = list.arguments.iter().enumerate();
+        for (place, argument) in arguments.filter(|(place, _)| chosen(*place)) {
+            launch::make_sure(argument.buffer(), wait)
                 .map_err(|error| error.context(self.name_of(place / inputs, place % inputs)))?;
         }
         Ok(())

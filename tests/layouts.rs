@@ -93,7 +93,7 @@ fn column_major_output_is_read_row_by_row() {
     assert!(!output.layout().is_row_major());
     assert!(double.signature().to_string().contains("f32[2,3]{0,1}"));
 
-    let result = double.run(&matrix(&device)).expect("a run");
+    let result = double.run(matrix(&device)).expect("a run");
     let result = result.into_single().expect("one output");
     assert_eq!(*result.layout(), layout(&[0, 1]));
     assert_eq!(result.dims(), [2, 3]);
@@ -344,7 +344,7 @@ fn layouts_survive_serialisation() {
         .expect("bytes");
     let double = client.deserialize(&bytes).expect("the same program");
     assert_eq!(*double.signature().outputs()[0].layout(), layout(&[0, 1]));
-    let result = double.run(&matrix(&device)).expect("a run");
+    let result = double.run(matrix(&device)).expect("a run");
     assert_eq!(values(&result[0]), [2., 4., 6., 8., 10., 12.]);
 }
 

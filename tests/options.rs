@@ -447,7 +447,7 @@ fn collectives_work_on_any_devices() {
     let assignment = DeviceAssignment::new(2, 1, &[3, 1]).expect("one");
     let options = CompileOptions::new().device_assignment(assignment);
     let sum = compile(&client, "all_reduce_replicas_2", options).expect("a program");
-    let outputs = sum.run_per_device(rows(&sum.devices())).expect("a run");
+    let outputs = sum.run_per_device(rows(sum.devices())).expect("a run");
     for output in &outputs {
         // 10 and 20, to which each replica has added its number.
         assert_eq!(values(&output[0]), [31.; 4]);

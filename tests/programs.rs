@@ -143,7 +143,7 @@ fn hlo_is_known_whatever_its_name() {
         let name = "n".repeat(length);
         let module = hlo::module(
             &name,
-            &[vector.clone()],
+            std::slice::from_ref(&vector),
             &vector,
             &[
                 hlo::parameter(1, 0, &vector),
@@ -350,7 +350,13 @@ fn malformed_hlo_is_an_error() {
         let client = client(1);
         let vector = hlo::array(hlo::F32, &[2]);
         let made = |instructions: &[Vec<u8>], root: u64| {
-            let module = hlo::module("m", &[vector.clone()], &vector, instructions, root);
+            let module = hlo::module(
+                "m",
+                std::slice::from_ref(&vector),
+                &vector,
+                instructions,
+                root,
+            );
             Program::from_hlo(module).and_then(|program| compile(&client, &program))
         };
         let x = || hlo::parameter(1, 0, &vector);
@@ -395,7 +401,7 @@ fn malformed_hlo_is_an_error() {
             assert!(outcome.is_err(), "{what}");
         }
         // A module that names another entry than it has doesn't even get to the compiler.
-        let mut module = hlo::module("m", &[vector.clone()], &vector, &[x()], 1);
+        let mut module = hlo::module("m", std::slice::from_ref(&vector), &vector, &[x()], 1);
         module.extend(hlo::number(6, 2));
         let error = refused(
             Program::from_hlo(module),

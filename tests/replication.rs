@@ -640,6 +640,44 @@ fn a_launch_without_collectives_may_fail_on_all_its_devices() {
     }
 }
 
+#[test]
+fn a_program_without_arguments_runs_on_all_devices() {
+    let client = client(4);
+    let executable = compiled_text(
+        &client,
+        r#"
+        module @numbers attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 4 : i32} {
+          func.func @main() -> (tensor<f32>, tensor<f32>) {
+            %id = stablehlo.replica_id : tensor<ui32>
+            %number = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+            %sum = "stablehlo.all_reduce"(%number) ({
+            ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+              %ab = stablehlo.add %a, %b : tensor<f32>
+              stablehlo.return %ab : tensor<f32>
+            }) {replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<f32>) -> tensor<f32>
+            return %number, %sum : tensor<f32>, tensor<f32>
+          }
+        }"#,
+    );
+    for _ in 0..20 {
+        let outputs = executable.run_per_device([(); 4]).expect("runs");
+        for (position, outputs) in outputs.into_iter().enumerate() {
+            let [number, sum] = outputs.into_array().expect("two");
+            assert_eq!(
+                number.to_scalar::<f32>().expect("a number"),
+                position as f32
+            );
+            assert_eq!(sum.to_scalar::<f32>().expect("a number"), 6.);
+        }
+    }
+    let outputs = executable.run_per_device([(); 3]);
+    assert!(refused(outputs, &["runs on 4 devices", "3 were given"]).is_empty());
+    let x = vector(&device(&client, 0), &[1.]);
+    let lists = [vec![x], vec![], vec![], vec![]];
+    let words = ["takes 0 arguments", "1 was given", "on device 0"];
+    assert_eq!(refused(executable.run_per_device(lists), &words).len(), 1);
+}
+
 // Many launches that nobody awaits, and many threads.
 
 /// Runs both programs over and over without awaiting anything, and checks the sum.
@@ -697,6 +735,42 @@ fn many_launches(launches: usize, with_single_device_runs: bool) {
 fn a_thousand_launches_may_go_unawaited() {
     let test = "a_thousand_launches_may_go_unawaited";
     in_child(test, || many_launches(1000, false)).check_well();
+}
+
+#[test]
+fn launches_that_have_nothing_to_wait_for_may_go_unawaited() {
+    // All arguments are there from the start, so nothing else holds the launches back.
+    let test = "launches_that_have_nothing_to_wait_for_may_go_unawaited";
+    in_child(test, || {
+        let client = client(4);
+        for name in BOTH_WORLDS {
+            let executable = compiled(&client, name);
+            let lesson = lesson(name);
+            let w = on_all(&executable, &lesson, 0);
+            let g = on_all(&executable, &lesson, 1);
+            let counter = compiled(&client, "counter");
+            let mut count = Buffer::scalar(&counter.devices()[0], 0f32).expect("a number");
+            let mut kept = Vec::new();
+            for round in 0..1000 {
+                let outputs = single(executable.run_per_device(lent(&[&w, &g])).expect("runs"));
+                if round % 100 == 0 {
+                    kept.push(outputs);
+                }
+                count = counter
+                    .run(count)
+                    .expect("runs")
+                    .into_single()
+                    .expect("one");
+            }
+            for outputs in kept {
+                for (position, output) in outputs.iter().enumerate() {
+                    assert_eq!(values(output), lesson.results[0].f32(position), "{name}");
+                }
+            }
+            assert_eq!(count.to_scalar::<f32>().expect("a number"), 1000.);
+        }
+    })
+    .check_well();
 }
 
 #[test]
