@@ -61,6 +61,16 @@ impl<'a> ArgumentList<'a> {
         self.arguments.len()
     }
 
+    /// The lent arguments, in order.
+    pub(crate) fn lent(self) -> impl Iterator<Item = &'a Buffer> {
+        self.arguments
+            .into_iter()
+            .filter_map(|argument| match argument {
+                Argument::Lent(buffer) => Some(buffer),
+                Argument::Given(_) => None,
+            })
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.arguments.is_empty()
@@ -80,7 +90,7 @@ impl<'a> ArgumentList<'a> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be passed to a program",
     label = "neither a `Buffer` (given) nor a `&Buffer` (lent), nor a list of those",
-    note = "a tree is taken by a typed program: see `Executable::typed`"
+    note = "a tree is taken by a typed program (`Executable::typed`); by an untyped one through `Tree::give` or `Tree::lend` into an `ArgumentList`"
 )]
 pub trait Arguments<'a> {
     /// Appends the arguments to a list.

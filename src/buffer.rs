@@ -13,7 +13,7 @@ use crate::element::{Element, ElementType};
 use crate::error::{Code, Error, Result};
 use crate::event::Event;
 use crate::host_read::HostRead;
-use crate::host_vec::HostVecError;
+use crate::host_vec_error::HostVecError;
 use crate::host_view::HostView;
 use crate::launch::Launch;
 use crate::memory::{Memory, Place};

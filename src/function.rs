@@ -12,7 +12,7 @@ use crate::executable::Executable;
 use crate::function_error::FunctionError;
 use crate::outputs::Outputs;
 use crate::parameter::Parameters;
-use crate::signature::{plural, Donation};
+use crate::signature::{plural, Donation, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
 
 /// A program with types: `P` is a tuple of [`Give`](crate::Give) and
@@ -88,7 +88,8 @@ impl Executable {
 }
 
 impl<P: Parameters, R: Tree> Function<P, R> {
-    /// Names the arguments for messages, as in `state.weights`.
+    /// Names the arguments for messages, as in `state.weights`. Without it they are `#0`, `#1`
+    /// and so on: `#0.weights`.
     #[must_use]
     pub fn with_names(mut self, names: &'static [&'static str]) -> Function<P, R> {
         self.names = names;
@@ -113,6 +114,11 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         self.check_results(&structure)?;
         self.results = Some(structure);
         Ok(self)
+    }
+
+    /// What the program takes, gives and donates, leaf by leaf.
+    pub fn signature(&self) -> &Signature {
+        self.executable.signature()
     }
 
     /// The program without types.

@@ -84,7 +84,8 @@ impl<G> FunctionError<G> {
         self.0.given.is_some()
     }
 
-    /// The given trees, as they were, when the call was refused.
+    /// The given trees, as they were, when the call was refused: a tuple with a place for each
+    /// parameter, which is `()` for what was lent.
     pub fn into_given(self) -> Option<G> {
         self.0.given
     }

@@ -94,7 +94,7 @@ mod float8;
 mod function;
 mod function_error;
 mod host_read;
-mod host_vec;
+mod host_vec_error;
 mod host_view;
 mod launch;
 mod library_file;
@@ -133,7 +133,7 @@ pub use float8::{
 pub use function::Function;
 pub use function_error::FunctionError;
 pub use host_read::HostRead;
-pub use host_vec::HostVecError;
+pub use host_vec_error::HostVecError;
 pub use host_view::HostView;
 pub use memory::{Memory, Place};
 pub use outputs::Outputs;

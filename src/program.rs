@@ -180,6 +180,15 @@ impl Program {
         })
     }
 
+    /// The same program, called `name` in messages.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Program {
+        Program {
+            origin: name.into(),
+            ..self
+        }
+    }
+
     /// The form it is written in.
     pub fn format(&self) -> ProgramFormat {
         self.format

@@ -67,6 +67,54 @@ pub trait Tree: Sized + 'static {
         }
     }
 
+    /// The leaves with their paths below `root`, in order: to save, look at or wait for a whole
+    /// tree.
+    ///
+    /// ```
+    /// # fn main() -> xla::Result<()> {
+    /// use xla::{Buffer, Client, Tree};
+    ///
+    /// let client = Client::cpu()?;
+    /// let device = client.device(0)?;
+    /// let pair = (Buffer::scalar(&device, 1f32)?, [Buffer::scalar(&device, 2f32)?]);
+    /// for (path, leaf) in pair.leaves("pair") {
+    ///     println!("{path} = {}", leaf.to_scalar::<f32>()?);
+    /// }
+    /// let paths: Vec<String> = pair.leaves("pair").into_iter().map(|(path, _)| path).collect();
+    /// assert_eq!(paths, ["pair[0]", "pair[1][0]"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn leaves(&self, root: &str) -> Vec<(String, &Buffer)> {
+        let mut list = ArgumentList::new();
+        self.lend(&mut list);
+        let mut paths = self.structure().paths(root).into_iter();
+        list.lent()
+            .enumerate()
+            // A tree written by hand may tell of fewer paths than it has leaves.
+            .map(|(index, leaf)| {
+                (
+                    paths.next().unwrap_or_else(|| format!("{root}#{index}")),
+                    leaf,
+                )
+            })
+            .collect()
+    }
+
+    /// A second tree with the same values, each leaf copied by
+    /// [`Buffer::copy_on_device`]. Waits for the values.
+    ///
+    /// # Errors
+    /// As [`Buffer::copy_on_device`] and [`Tree::rebuild`].
+    fn copy_on_device(&self) -> Result<Self> {
+        let copies = self
+            .leaves("")
+            .into_iter()
+            .map(|(_, leaf)| leaf.copy_on_device());
+        let copies = copies.collect::<Result<Vec<_>>>()?;
+        Source::new(&mut copies.into_iter(), &self.structure()).finish()
+    }
+
     /// Gives up the leaves, in order.
     fn give(self, leaves: &mut ArgumentList<'_>);
 

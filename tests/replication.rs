@@ -983,3 +983,45 @@ fn a_failed_launch_is_no_reason_for_the_next_to_wait_or_to_fail() {
     let error = outputs[1].wait().expect_err("failed");
     assert_eq!(error.code(), Code::InvalidArgument, "{error}");
 }
+
+/// On each device a small output and one that no memory holds: a run of it fails after its
+/// call has returned, and both outputs carry that.
+const LATE_FAILURE: &str = r#"
+    module @late attributes {mhlo.num_replicas = 2 : i32} {
+      func.func @main(%w: tensor<4xf32>) -> (tensor<4xf32>, tensor<70368744177664xf32>) {
+        %one = stablehlo.constant dense<1.0> : tensor<f32>
+        %many = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> tensor<70368744177664xf32>
+        %next = stablehlo.add %w, %w : tensor<4xf32>
+        return %next, %many : tensor<4xf32>, tensor<70368744177664xf32>
+      }
+    }"#;
+
+/// XLA copies what is lent where the program donates, and its copy of a buffer without
+/// values ends the process.
+#[test]
+fn a_failed_buffer_is_not_lent_where_the_program_donates() {
+    let name = "a_failed_buffer_is_not_lent_where_the_program_donates";
+    let ended = in_child(name, || {
+        let client = client(2);
+        let late = compiled_text(&client, LATE_FAILURE);
+        let add = compiled_text(
+            &client,
+            "func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 0 : i32},
+                             %v: tensor<4xf32>) -> tensor<4xf32> {
+               %sum = stablehlo.add %w, %v : tensor<4xf32>
+               return %sum : tensor<4xf32>
+             }",
+        );
+        let inputs = [0, 1].map(|index| vector(&device(&client, index), &[1., 2., 3., 4.]));
+        let mut outputs = late.run_per_device(inputs).expect("a launch").into_iter();
+        let failed = outputs.next().expect("a device").into_vec().swap_remove(0);
+        let good = vector(&device(&client, 0), &[1., 1., 1., 1.]);
+        let back = refused(add.run((&failed, &good)), &["argument 0", "failed to come"]);
+        assert!(back.is_empty(), "nothing was given");
+        // Given, it is the plugin's to carry the failure on.
+        let carried = add.run((failed, &good)).expect("a launch").into_single();
+        assert!(carried.expect("an output").to_host::<f32>().is_err());
+        assert_eq!(values(&good), [1.; 4]);
+    });
+    ended.check_well();
+}

@@ -52,6 +52,7 @@ fn items(
     code: &TokenStream,
 ) -> TokenStream {
     let root = &options.root;
+    let path = options.path.value();
     let Declaration {
         attributes,
         visibility,
@@ -100,7 +101,7 @@ fn items(
             /// # Errors
             /// The file is no program.
             #visibility fn program() -> #root::Result<#root::Program> {
-                #root::Program::from_bytes(Self::TEXT)
+                ::core::result::Result::Ok(#root::Program::from_bytes(Self::TEXT)?.named(#path))
             }
 
             /// Compiles the program for the client's devices.
