@@ -1,4 +1,4 @@
-// Reported: a buffer read host memory that its owner had freed.
+// Measured: shared host memory that is freed too early gives wrong results.
 // rustc: E0521, what the scope lends can't leave it by a variable either.
 use xla::{Client, HostVec, Result};
 

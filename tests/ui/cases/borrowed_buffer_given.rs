@@ -1,4 +1,4 @@
-// Reported: a donated array lay in a NumPy array's memory, and the step wrote its result there.
+// Measured: a donated buffer of shared host memory may have its output there, in the caller's.
 // rustc: E0507, a scope lends its buffers and never gives them.
 use xla::{Client, Executable, HostVec, Outputs, Result};
 

@@ -1,4 +1,4 @@
-// Reported: a donated array lay in a NumPy array's memory, and the step wrote its result there.
+// Measured: a donated buffer of shared host memory may have its output there, in the caller's.
 // rustc: E0308, a scope's buffer is a reference where the program wants the buffer.
 use xla::{Buffer, Client, Function, Give, HostVec, Result};
 

@@ -1,4 +1,4 @@
-// Reported: a copy of an array that was none went with the donated one.
+// Reported: a shallow copy was taken for one of the values, and its arrays were donated elsewhere.
 // rustc: E0599, there is no `clone`.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Reported: a second step was run on the parameters that the first one had donated.
+// Reported: the next call met an array of the last one ("buffer has been deleted or donated").
 // rustc: E0382, `w` was moved into the first call.
 use xla::{Buffer, Executable, Result};
 

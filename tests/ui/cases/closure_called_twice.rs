@@ -1,4 +1,4 @@
-// Reported: a function that wrapped a donating call, with its arguments bound, was called again.
+// Reported: a retry called a donating step again with what the first try had consumed.
 // rustc: E0382, the closure is used up by its first call.
 use xla::{Buffer, Executable, Outputs, Result};
 

@@ -1,4 +1,4 @@
-// Reported: an update in place was expected of a library that donates.
+// Foreseen: an update in place looks as if it wanted `&mut`.
 // rustc: E0277, an argument is given by value or lent by `&`.
 use xla::{Buffer, Executable, Result};
 

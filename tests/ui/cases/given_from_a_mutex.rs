@@ -1,4 +1,4 @@
-// Reported: a server donated the state that its other requests were using.
+// Foreseen: a state that requests share is given by one of them.
 // rustc: E0507, the state can't be moved out of a lock's guard.
 use std::sync::{Mutex, PoisonError};
 

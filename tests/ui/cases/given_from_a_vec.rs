@@ -1,4 +1,4 @@
-// Reported: one layer of a list was donated and the list used on.
+// Foreseen: one layer of a list is given, and the list used on.
 // rustc: E0507, an element can't be moved out of a `Vec` by its index.
 use xla::{Buffer, Executable, Result};
 

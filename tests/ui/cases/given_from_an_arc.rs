@@ -1,4 +1,4 @@
-// Reported: parameters that an evaluation thread shared were donated by the training thread.
+// Foreseen: parameters that an evaluation shares are given by the training.
 // rustc: E0507, the state can't be moved out of an `Arc`.
 use std::sync::Arc;
 

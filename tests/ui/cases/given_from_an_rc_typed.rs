@@ -1,4 +1,4 @@
-// Reported: a model that two owners shared was donated by one of them.
+// Foreseen: a model of two owners is given by one of them.
 // rustc: E0308, an `Rc` of the state is not the state.
 use std::rc::Rc;
 

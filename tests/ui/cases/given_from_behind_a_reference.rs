@@ -1,4 +1,4 @@
-// Reported: a function donated what its caller had only shown it.
+// Foreseen: a function gives away what its caller only showed it.
 // rustc: E0507, `*w` can't be moved out of a reference.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Reported: a step was given the state and also handed it along as the old state to compare with.
+// Reported: an array was donated and passed besides ("attempt to donate the same buffer twice").
 // rustc: E0382, `w` was moved before it is borrowed.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Reported: one array was donated to every replica of a step.
+// Reported: one array stood at two places of what a step donates, and the program hung.
 // rustc: E0382, `w` was moved to the first device.
 use xla::{Buffer, Executable, Outputs, Result};
 

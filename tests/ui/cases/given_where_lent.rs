@@ -1,4 +1,4 @@
-// Reported: a mark that donates spread to an argument that was to stay.
+// Reported: the mark that donates spread to arrays that were to stay.
 // rustc: E0308, and how to mend it: consider borrowing here.
 use xla::{Buffer, Function, Give, Ref, Result, Tree};
 

@@ -1,4 +1,4 @@
-// Not reported: a number of the host passed to a program as it is.
+// Foreseen: a number of the host passed to a program as it is.
 // rustc: E0277, an argument is a buffer.
 use xla::{Buffer, Executable, Outputs, Result};
 

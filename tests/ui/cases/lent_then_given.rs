@@ -1,4 +1,4 @@
-// Reported: as before, with the old state first.
+// Reported: as when it is given first.
 // rustc: E0505, `w` is borrowed when it is moved.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Reported: as before, with the old state first.
+// Reported: as when it is given first.
 // rustc: E0505, `state` is borrowed when it is moved.
 use xla::{Buffer, Function, Give, Ref, Result, Tree};
 

@@ -1,4 +1,4 @@
-// Reported: a callback held arrays of its caller's that were donated before it ran.
+// Foreseen: a callback holds a buffer of its caller, and runs later.
 // rustc: E0597, the thread may outlive `w`.
 use xla::{Buffer, Client, Result};
 

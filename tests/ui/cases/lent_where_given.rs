@@ -1,4 +1,4 @@
-// Reported: which arguments are donated stood in a list of numbers, far from the call.
+// Reported: what is donated stood in a list of numbers, and a message named "argument 992".
 // rustc: E0308, and how to mend it: consider removing the borrow.
 use xla::{Buffer, Function, Give, Ref, Result, Tree};
 

@@ -1,4 +1,4 @@
-// Reported: a training loop dropped the new state of a step and donated the old one again.
+// Reported: a loop without the assignment leaves a state of consumed arrays.
 // rustc: E0382, `w` was moved in the previous iteration.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Not reported: the parentheses of a tuple of one, the likeliest slip of the pen.
+// Foreseen: the parentheses of a tuple of one, the likeliest slip of the pen.
 // rustc: E0308, and how to mend it: a trailing comma.
 use xla::{Buffer, Function, Give, Result, Tree};
 

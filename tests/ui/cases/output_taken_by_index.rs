@@ -1,4 +1,4 @@
-// Reported: one of a step's results was donated and the list of results used on.
+// Foreseen: one of several outputs is given, and the list used on.
 // rustc: E0508, an output can't be moved out of the list by its index.
 use xla::{Executable, Outputs, Result};
 

@@ -1,4 +1,4 @@
-// Not reported: a program with one parameter, and no tuple around it.
+// Foreseen: a program with one parameter, and no tuple around it.
 // rustc: E0277, the parameters are a tuple.
 use xla::{Buffer, Executable, Function, Give, Result, Tree};
 

@@ -1,4 +1,4 @@
-// Reported: an optimizer's state held the very arrays of the parameters that were donated too.
+// Reported: a state held arrays of the parameters, and both were donated.
 // rustc: E0382, `model` has lost a part when it is given.
 use xla::{Buffer, Executable, Function, Give, Result, Tree};
 

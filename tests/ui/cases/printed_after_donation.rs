@@ -1,4 +1,4 @@
-// Reported: logging the old state after a step raised in the middle of training.
+// Reported: a state that was only to be looked at was consumed ("deleted or donated").
 // rustc: E0382, `w` was moved into the call.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Reported: a donated array was read after the step ("buffer has been deleted or donated").
+// Reported: the next call met an array of the last one ("buffer has been deleted or donated").
 // rustc: E0382, a typed program from a file takes by value what the file donates.
 use xla::{Buffer, Client, Result, Tree};
 

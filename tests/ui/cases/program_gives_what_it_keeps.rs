@@ -1,4 +1,4 @@
-// Reported: the donation of an argument was silently ignored, and its memory was needed twice.
+// Reported: the donation of an argument was silently ignored.
 // rustc: the words of the macro, which reads the file of the program.
 use xla::{Buffer, Tree};
 

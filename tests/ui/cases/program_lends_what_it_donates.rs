@@ -1,4 +1,4 @@
-// Reported: a program that donated its first argument was called by code that didn't know.
+// Reported: a program's donation was not what its caller believed, and nothing said so.
 // rustc: the words of the macro, which reads the file of the program.
 use xla::{Buffer, Tree};
 

@@ -1,4 +1,4 @@
-// Not reported: a step of which the results were thought to hold a loss.
+// Foreseen: a step of which the results were thought to hold a loss.
 // rustc: E0080, the file has another number of outputs.
 use xla::{Buffer, Tree};
 

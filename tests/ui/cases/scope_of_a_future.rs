@@ -1,4 +1,4 @@
-// Reported: an asynchronous task was dropped half-way, and with it the memory that it had lent.
+// Foreseen: a future is dropped half-way, and with it memory that XLA still reads.
 // rustc: a lifetime error, a scope can't be kept in a future.
 use std::future::Future;
 

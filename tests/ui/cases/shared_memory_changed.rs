@@ -1,4 +1,4 @@
-// Reported: an array that was made without a copy changed with the NumPy array it was made of.
+// Measured: shared host memory that is written too early gives wrong results.
 // rustc: E0382, the memory belongs to the buffer.
 use xla::{Buffer, Device, HostVec, Result};
 

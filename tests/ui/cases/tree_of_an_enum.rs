@@ -1,4 +1,4 @@
-// Reported: a state that had other arrays from step to step changed what was donated.
+// Foreseen: a state's arrays differ from value to value, while a program's inputs are fixed.
 // rustc: the derive's own words.
 use xla::{Buffer, Tree};
 

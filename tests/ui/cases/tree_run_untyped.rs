@@ -1,4 +1,4 @@
-// Not reported: a tree passed to a program that has no types yet.
+// Foreseen: a tree passed to a program that has no types yet.
 // rustc: E0277, and what takes a tree.
 use xla::{Buffer, Executable, Outputs, Result, Tree};
 

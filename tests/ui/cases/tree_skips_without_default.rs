@@ -1,4 +1,4 @@
-// Not reported: a field that a step can't bring back, in a state that a step gives.
+// Foreseen: a field that a step can't bring back, in a state that a step gives.
 // rustc: E0277, a skipped field needs a default.
 use xla::{Buffer, Tree};
 

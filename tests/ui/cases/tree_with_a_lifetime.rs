@@ -1,4 +1,4 @@
-// Reported: a donated tree held arrays that belonged to somebody else.
+// Foreseen: a tree that is given holds buffers of somebody else's.
 // rustc: the derive's own words.
 use xla::{Buffer, Tree};
 

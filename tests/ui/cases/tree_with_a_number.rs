@@ -1,4 +1,4 @@
-// Reported: a Python number in a donated state was compiled in, or traced, by surprise.
+// Foreseen: a number of the host stands in the state of a program.
 // rustc: E0277, and how to mend it: skip the field.
 use xla::{Buffer, Tree};
 

@@ -1,4 +1,4 @@
-// Reported: an embedding and an output layer shared one array, and the donating step hung.
+// Reported: one array stood at two places of a donated model, and the program hung.
 // rustc: E0277, an `Rc` is no tree: nothing is at two places.
 use std::rc::Rc;
 

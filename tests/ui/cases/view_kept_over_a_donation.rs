@@ -1,4 +1,4 @@
-// Reported: a NumPy view of an array on the CPU showed the next step's values once it was donated.
+// Foreseen: what was seen without a copy is overwritten by the next step.
 // rustc: E0505, `w` is borrowed by `view` when it is moved.
 use xla::{Buffer, Executable, Result};
 

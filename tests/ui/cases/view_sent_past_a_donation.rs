@@ -1,4 +1,4 @@
-// Reported: a logging thread read an array's memory while the next step reused it.
+// Foreseen: a thread looks at memory that the next step reuses.
 // rustc: E0505, `w` is borrowed by what the thread has.
 use std::thread;
 

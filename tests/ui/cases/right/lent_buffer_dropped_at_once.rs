@@ -1,5 +1,4 @@
-// Reported: arguments had to be kept until a step was over, and nobody could tell when.
-// A run holds what it needs.
+// Measured: what was lent may be dropped while the run goes on: a run holds what it needs.
 use xla::{Device, Executable, Result};
 
 fn train(step: &Executable, device: &Device, steps: usize) -> Result<Vec<f32>> {

@@ -1,5 +1,5 @@
-// Reported: an error that kept its call's arguments couldn't leave the function that made them.
-// Here it holds what was given and nothing that was lent, so `?` works with a local batch.
+// Foreseen: an error that held what was lent couldn't leave the function that made it.
+// It holds what was given alone, so `?` works with a batch of the function's own.
 use xla::{Buffer, Device, Error, Function, Give, Ref, Result};
 
 type Step = Function<(Give<Buffer>, Ref<Buffer>), Buffer>;

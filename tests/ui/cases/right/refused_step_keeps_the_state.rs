@@ -1,4 +1,4 @@
-// Reported: after a step that raised, the model was one of consumed arrays.
+// Reported: a step that was interrupted left a model of consumed arrays.
 // A refused call gives the whole tree back.
 use xla::{Buffer, Function, Give, Ref, Result, Tree};
 

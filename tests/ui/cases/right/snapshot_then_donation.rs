@@ -1,4 +1,4 @@
-// Reported: an asynchronous snapshot read the next step's values, the array being donated by then.
+// Reported: an asynchronous checkpoint read arrays after the next step had donated them.
 // A read that was started delivers the values of then.
 use xla::{Buffer, Executable, Result};
 
