@@ -7,9 +7,7 @@ struct State {
 }
 
 fn blend(blend: &Function<(Give<State>, Give<State>), State>, state: State) -> Result<State> {
-    let copy = State {
-        weights: state.weights.copy_on_device()?,
-    };
+    let copy = state.copy_on_device()?;
     Ok(blend.call((state, copy))?)
 }
 

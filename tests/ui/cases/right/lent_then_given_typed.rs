@@ -7,9 +7,7 @@ struct State {
 }
 
 fn step(step: &Function<(Ref<State>, Give<State>), State>, state: State) -> Result<State> {
-    let old = State {
-        weights: state.weights.copy_on_device()?,
-    };
+    let old = state.copy_on_device()?;
     Ok(step.call((&old, state))?)
 }
 

@@ -6,16 +6,8 @@ struct Model {
     weights: Buffer,
 }
 
-impl Model {
-    fn copy(&self) -> Result<Model> {
-        Ok(Model {
-            weights: self.weights.copy_on_device()?,
-        })
-    }
-}
-
 fn keep(step: &Function<(Give<Model>,), Model>, model: Model) -> Result<(Model, Model)> {
-    let kept = model.copy()?;
+    let kept = model.copy_on_device()?;
     Ok((kept, step.call((model,))?))
 }
 
