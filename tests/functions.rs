@@ -160,8 +160,8 @@ fn a_reference_where_the_program_donates_is_refused_by_path() {
     let (next, _sum) = lavish.call((state(&device), batch(&device))).expect("runs");
     check_state(&next, 1);
     // Where the count is known at run time only, so is the refusal.
-    let listed: Function<(Ref<Vec<Buffer>>, Ref<Batch>), (State, Buffer)> =
-        compiled().typed().expect("nothing is known");
+    type Listed = (Ref<Vec<Buffer>>, Ref<Batch>);
+    let listed: Function<Listed, (State, Buffer)> = compiled().typed().expect("nothing is known");
     let listed = listed.with_names(&["list", "batch"]);
     let state = state(&device);
     let list = vec![state.weights, state.opt.momentum, state.opt.steps];
@@ -527,11 +527,12 @@ fn a_call_that_fails_in_the_plugin_gives_back_what_is_left_by_path() {
 #[test]
 fn a_failure_names_the_leaves_of_a_list_too() {
     let (client, device) = one_device();
-    let step: Function<(Give<Vec<Buffer>>, Ref<Buffer>), (Buffer, Buffer)> =
+    type Listed = (Give<Vec<Buffer>>, Ref<Buffer>);
+    let step: Function<Listed, (Buffer, Buffer)> =
         compiled_text(&client, FAILS_AT_ONCE).typed().expect("fits");
     let x = Buffer::scalar(&device, 1f32).expect("a number");
     let state = vec![vector(&device, &WEIGHTS), vector(&device, &GRADIENT)];
-    let error = step.call((state, &x)).err().expect("not so much memory");
+    let error = step.call((state, &x)).expect_err("not so much memory");
     let survivors = error.survivors().iter().map(|(path, _)| path.clone());
     let mut paths: Vec<String> = survivors.chain(error.lost().iter().cloned()).collect();
     paths.sort();
@@ -747,10 +748,10 @@ fn it_is_said_why_a_donor_is_of_no_use() {
         2,
     );
     let two = compiled_text(&client, &text);
-    let taken = Some("all 2 outputs of 16 bytes have other donors".to_owned());
-    assert_eq!(why(&two), [None, None, taken.clone()]);
+    let taken = "all 2 outputs of 16 bytes have other donors";
+    assert_eq!(why(&two), [None, None, Some(taken.to_owned())]);
     let table = two.signature().to_string();
-    assert!(table.contains(&taken.expect("just made")), "{table}");
+    assert!(table.contains(taken), "{table}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn values_narrower_than_a_byte_are_copied() {
     let read = buffer.to_host::<F4E2M1FN>().expect("values");
     assert_eq!(bits(read), (0..16).collect::<Vec<u8>>());
     // A device may hold two in a byte, so there is nothing to look at.
-    let error = buffer.view::<F4E2M1FN>().err().expect("no view");
+    let error = buffer.view::<F4E2M1FN>().expect_err("no view");
     assert!(error.message().contains("`to_host`"), "{error}");
 }
 
@@ -358,7 +358,7 @@ fn what_cannot_be_shared_comes_back() {
         let numbers = HostVec::from_slice(&[1f32, 2., 3.]);
         let start = numbers.as_ptr();
         let error = Buffer::from_host_vec(&device, numbers, dims);
-        let error = is_free(error.err().expect("3 numbers don't fit"));
+        let error = is_free(error.expect_err("3 numbers don't fit"));
         assert_eq!(error.error().code(), Code::InvalidArgument, "{error}");
         assert_eq!(error.error().function(), None, "{error}");
         assert!(!error.to_string().is_empty() && !format!("{error:?}").is_empty());
@@ -452,7 +452,7 @@ fn a_view_of_another_type_is_refused() {
     let buffer = Buffer::from_host(&device, &[1f32, 2.], &[2]).expect("room");
     assert!(buffer.view::<i32>().is_err() && buffer.view::<u32>().is_err());
     assert!(buffer.view::<f64>().is_err() && buffer.view::<u8>().is_err());
-    let error = buffer.view::<bf16>().err().expect("another type");
+    let error = buffer.view::<bf16>().expect_err("another type");
     assert_eq!(error.code(), Code::InvalidArgument);
     for word in ["f32", "bf16"] {
         assert!(error.message().contains(word), "no `{word}` in: {error}");
@@ -475,7 +475,7 @@ fn a_view_of_columns_is_refused() {
         .iter()
         .find(|output| !output.layout().is_row_major());
     let columns = columns.expect("an output that lies column by column");
-    let error = columns.view::<f32>().err().expect("no slice");
+    let error = columns.view::<f32>().expect_err("no slice");
     assert_eq!(error.code(), Code::InvalidArgument);
     assert!(error.message().contains("`to_host`"), "{error}");
     assert_eq!(

@@ -101,8 +101,12 @@ const A: [f32; 4] = [1., 2., 3., 4.];
 const B: [f32; 4] = [10., 20., 30., 40.];
 const C: [f32; 4] = [100., 200., 300., 400.];
 
-/// The program with a first argument that lies, and honest results.
-type AddToBoth<T> = Function<(Give<T>, Ref<Buffer>), (Buffer, Buffer)>;
+/// The program with these parameters, and honest results.
+type Adds<P> = Function<P, (Buffer, Buffer)>;
+/// The program with a first argument that lies.
+type AddToBoth<T> = Adds<(Give<T>, Ref<Buffer>)>;
+/// The program with results that lie.
+type Results<R> = Function<(Give<(Buffer, Buffer)>, Ref<Buffer>), R>;
 
 fn add_to_both<T: Tree>(world: &World) -> AddToBoth<T> {
     let typed = compiled_text(&world.client, ADD_TO_BOTH).typed();
@@ -254,10 +258,9 @@ fn a_changing_tree_can_have_nothing_consumed_that_it_lends() {
     let world = World::new();
     let v = |values: &[f32]| vector(&world.device, values);
     // Lent, over inputs that the program donates: refused, or XLA copies.
-    let add: Function<(Ref<Changing>, Ref<Buffer>), (Buffer, Buffer)> =
-        compiled_text(&world.client, ADD_TO_BOTH)
-            .typed()
-            .expect("what can't be known is not refused");
+    let add: Adds<(Ref<Changing>, Ref<Buffer>)> = compiled_text(&world.client, ADD_TO_BOTH)
+        .typed()
+        .expect("what can't be known is not refused");
     let c = v(&C);
     let counts: [&[usize]; 6] = [&[2], &[0], &[100], &[2, 0], &[0, 2, 0], &[1, 2, 1, 0]];
     for counts in counts {
@@ -284,10 +287,9 @@ fn a_changing_tree_can_have_nothing_consumed_that_it_lends() {
 fn a_changing_tree_that_is_the_only_argument() {
     let world = World::new();
     let v = |values: &[f32]| vector(&world.device, values);
-    let add: Function<(Ref<Changing>,), (Buffer, Buffer)> =
-        compiled_text(&world.client, ADD_TO_BOTH)
-            .typed()
-            .expect("what can't be known is not refused");
+    let add: Adds<(Ref<Changing>,)> = compiled_text(&world.client, ADD_TO_BOTH)
+        .typed()
+        .expect("what can't be known is not refused");
     let counts: [&[usize]; 5] = [&[3], &[3, 0], &[0, 3, 0], &[3, 1, 0], &[3, 100]];
     for counts in counts {
         let structures = counts.iter().map(|count| list_of(*count)).collect();
@@ -307,10 +309,9 @@ fn two_liars_that_make_up_for_each_other_have_nothing_lent_consumed() {
     // second input, which is donated, meets a buffer that is lent.
     let world = World::new();
     let v = |values: &[f32]| vector(&world.device, values);
-    let add: Function<(Give<Liar<2>>, Ref<Liar<1>>), (Buffer, Buffer)> =
-        compiled_text(&world.client, ADD_TO_BOTH)
-            .typed()
-            .expect("the claims fit");
+    let add: Adds<(Give<Liar<2>>, Ref<Liar<1>>)> = compiled_text(&world.client, ADD_TO_BOTH)
+        .typed()
+        .expect("the claims fit");
     let lender = Liar::new(vec![v(&B), v(&C)], vec![]);
     for _ in 0..50 {
         let giver = Liar::new(vec![v(&A)], vec![v(&A)]);
@@ -366,7 +367,7 @@ fn types_that_contradict_themselves_are_refused_and_no_panic() {
         assert_eq!(error.code(), Code::InvalidArgument, "{error}");
     }
     // Lent where the program donates: seen now, or when it is called.
-    type Lent<P> = xla::Result<Function<P, (Buffer, Buffer)>>;
+    type Lent<P> = xla::Result<Adds<P>>;
     let first: Lent<(Ref<Formless>, Ref<Buffer>)> = compiled().typed();
     if let Ok(first) = first {
         let error = first.call((&Formless, &vector(&world.device, &C))).err();
@@ -382,8 +383,7 @@ fn types_that_contradict_themselves_are_refused_and_no_panic() {
         assert_eq!(values(&a), A);
     }
     // Of results it isn't known how they are built: nothing is run.
-    let add: Function<(Give<(Buffer, Buffer)>, Ref<Buffer>), Formless> =
-        compiled().typed().expect("nothing is known");
+    let add: Results<Formless> = compiled().typed().expect("nothing is known");
     let c = vector(&world.device, &C);
     let state = (vector(&world.device, &A), vector(&world.device, &B));
     let error = add.call((state, &c)).err().expect("nothing is known");
@@ -426,7 +426,7 @@ fn results_that_take_another_number_than_they_claim() {
     let world = World::new();
     let c = vector(&world.device, &C);
     let state = || (vector(&world.device, &A), vector(&world.device, &B));
-    type Takes<const N: usize> = Function<(Give<(Buffer, Buffer)>, Ref<Buffer>), Taker<N>>;
+    type Takes<const N: usize> = Results<Taker<N>>;
     let compiled = || compiled_text(&world.client, ADD_TO_BOTH);
     let two: Takes<2> = compiled().typed().expect("the claim fits");
     let taken = two.call((state(), &c)).expect("it keeps its word");
@@ -483,10 +483,10 @@ impl Tree for Giver {
 fn a_tree_that_gives_when_it_is_asked_to_lend_harms_itself_alone() {
     let world = World::new();
     let v = |values: &[f32]| vector(&world.device, values);
-    let add: Function<(Give<(Buffer, Buffer)>, Ref<Giver>), (Buffer, Buffer)> =
-        compiled_text(&world.client, ADD_TO_BOTH)
-            .typed()
-            .expect("the claims fit");
+    type Pair = (Buffer, Buffer);
+    let add: Adds<(Give<Pair>, Ref<Giver>)> = compiled_text(&world.client, ADD_TO_BOTH)
+        .typed()
+        .expect("the claims fit");
     let giver = Giver(Mutex::new(Some(v(&C))));
     let error = add
         .call(((v(&A), v(&B)), &giver))
@@ -573,8 +573,8 @@ impl Tree for Panics {
     }
 
     fn rebuild(source: &mut Source<'_>) -> xla::Result<Self> {
-        let leaves = vec![source.leaf()?];
-        panic!("on purpose, with {} leaf", leaves.len())
+        let leaf = source.leaf()?;
+        panic!("on purpose, with {leaf:?}")
     }
 }
 

@@ -141,7 +141,8 @@ fn a_result_is_built_like_the_argument_of_its_type() {
     let next = map.call((world.state().named,)).expect("runs");
     check(&next["a"], 4, 1);
     check(&next["z"], 5, 1);
-    let maybe: Function<(Give<Option<Buffer>>, Give<Buffer>), (Option<Buffer>, Buffer)> =
+    type Maybe = Option<Buffer>;
+    let maybe: Function<(Give<Maybe>, Give<Buffer>), (Maybe, Buffer)> =
         plus_one(&world.client, 1, 0)
             .typed()
             .expect("nothing is known");
@@ -165,7 +166,8 @@ fn a_part_of_the_results_is_built_like_an_argument() {
     check_state(&state, 1);
     check(&loss, 0, 1);
     // In an array and a box.
-    let step: Function<(Give<Vec<Buffer>>,), [Box<Vec<Buffer>>; 2]> = plus_one(&world.client, 2, 2)
+    type List = Vec<Buffer>;
+    let step: Function<(Give<List>,), [Box<List>; 2]> = plus_one(&world.client, 2, 2)
         .typed()
         .expect("nothing is known");
     let [first, second] = step.call((world.leaves(2),)).expect("runs");

@@ -400,7 +400,7 @@ fn nothing_that_can_be_forgotten_ends_a_scope_early_or_never() {
                     std::mem::forget(x.to_host_async::<f32>().expect("starts"));
                     std::mem::forget(run()[0].to_host_async::<f32>().expect("starts"));
                     std::mem::forget(x.ready().expect("an event"));
-                    std::mem::forget(x.view::<f32>().expect("a view"));
+                    Box::leak(Box::new(x.view::<f32>().expect("a view")));
                     std::mem::forget(x.copy_on_device().expect("copies"));
                     let mut list = ArgumentList::new();
                     list.push(x);
