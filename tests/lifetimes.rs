@@ -347,6 +347,24 @@ fn reads_may_be_dropped_early_on_many_threads_at_once() {
 }
 
 #[test]
+fn a_dropped_read_writes_into_nobody_s_memory() {
+    let client = client(1);
+    let slow = Slow::on(&client);
+    until_pending(|rounds| {
+        let output = slow.start(rounds);
+        for _ in 0..8 {
+            drop(output.to_host_async::<f32>().expect("starts"));
+        }
+        let was_pending = pending(&output);
+        // Would lie where the reads were to go, if that were free.
+        let others: Vec<Vec<f32>> = (0..64).map(|_| vec![7.; SLOW_LENGTH]).collect();
+        assert_eq!(values(&output), sum(rounds));
+        assert!(others.iter().flatten().all(|other| *other == 7.));
+        was_pending
+    });
+}
+
+#[test]
 fn a_read_that_is_forgotten_hurts_nobody() {
     let test = "a_read_that_is_forgotten_hurts_nobody";
     in_child(test, || {
