@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pjrt_sys::PJRT_LoadedExecutable;
 
 use crate::client::{Client, Session};
+use crate::collectives;
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
@@ -63,6 +64,7 @@ impl Executable {
         let (replicas, partitions) = described.replicas_and_partitions()?;
         let (code, format) = described.optimized_program()?;
         let module = program::decode_optimized(&code, &format)?;
+        collectives::check(&module, replicas.saturating_mul(partitions))?;
         let shapes = &client.session().shapes;
         let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
         let stated = described.output_count()?;

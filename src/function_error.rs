@@ -90,6 +90,12 @@ impl<G> FunctionError<G> {
         self.0.given
     }
 
+    /// The failure, and the given trees when the call was refused: to put them back and pass
+    /// the failure on.
+    pub fn into_parts(self) -> (Error, Option<G>) {
+        (self.0.error, self.0.given)
+    }
+
     /// The given buffers that a failed call left intact, with their paths.
     pub fn survivors(&self) -> &[(String, Buffer)] {
         &self.0.survivors

@@ -80,6 +80,7 @@ mod buffer;
 mod cache;
 mod call_error;
 mod client;
+mod collectives;
 mod compile_options;
 mod device;
 mod device_shape;

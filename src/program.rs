@@ -5,6 +5,7 @@ use std::path::Path;
 
 use prost::Message;
 
+use crate::collectives;
 use crate::error::{Code, Error, Result};
 use crate::plugin::{Plugin, StableHloVersion};
 use crate::proto::{HloModuleProto, HloModuleProtoWithConfig};
@@ -301,7 +302,10 @@ impl Declared {
     /// read there is left open: the compiler has the last word.
     fn of_text(text: &str) -> Declared {
         let header = text.split("func.func").next().unwrap_or("");
-        let header: String = header
+        // The generic form has the attributes at the end, behind the module's region.
+        let tail = text.rsplit("})").next().unwrap_or("");
+        let header: String = [header, tail]
+            .join("\n")
             .lines()
             .map(|line| line.split("//").next().unwrap_or(""))
             .collect::<Vec<_>>()
@@ -342,35 +346,25 @@ impl Declared {
     }
 
     fn of_hlo(module: &HloModuleProto) -> Declared {
-        let instructions = module
-            .computations
-            .iter()
-            .flat_map(|each| &each.instructions);
-        let members = instructions
-            .flat_map(|each| &each.replica_groups)
-            .flat_map(|group| &group.replica_ids);
         Declared {
-            group_devices: members.map(|id| devices_up_to(*id)).max().unwrap_or(0),
+            group_devices: collectives::devices(module),
             ..Declared::default()
         }
     }
 }
 
-/// How many devices there are when `id` is the last.
-fn devices_up_to(id: i64) -> usize {
-    usize::try_from(id).map_or(0, |id| id.saturating_add(1))
-}
-
 /// How many devices the collectives of a text speak to, by the largest number in its
-/// `replica_groups = dense<[[0, 1], [2, 3]]>`.
+/// `replica_groups = dense<[[0, 1], [2, 3]]>`. Other spellings, such as the digits of long
+/// lists, are seen once the program is compiled.
 fn devices_in_groups(text: &str) -> usize {
     let groups = text.split("replica_groups = dense<").skip(1);
     let numbers = groups.flat_map(|rest| {
         let list = rest.split('>').next().unwrap_or("");
+        let list = if list.starts_with('"') { "" } else { list };
         list.split(|c: char| !(c.is_ascii_digit() || c == '-'))
     });
     let ids = numbers.filter_map(|number| number.parse::<i64>().ok());
-    ids.map(devices_up_to).max().unwrap_or(0)
+    ids.map(collectives::devices_up_to).max().unwrap_or(0)
 }
 
 /// The name in `module @name`, for messages.
@@ -438,6 +432,10 @@ mod tests {
         );
         assert_eq!(devices_in_groups("replica_groups = dense<[[0, -1]]>"), 1);
         assert_eq!(devices_in_groups("func.func @main() {}"), 0);
+        assert_eq!(
+            devices_in_groups("replica_groups = dense<\"0x0000000001\">"),
+            0
+        );
     }
 
     #[test]

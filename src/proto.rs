@@ -174,14 +174,45 @@ pub(crate) struct HloInstructionProto {
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]
     pub parameter_number: i64,
+    #[prost(bool, tag = "47")]
+    pub is_host_transfer: bool,
     #[prost(message, repeated, tag = "49")]
     pub replica_groups: Vec<ReplicaGroup>,
+    #[prost(message, repeated, tag = "52")]
+    pub source_target_pairs: Vec<SourceTarget>,
+    #[prost(message, optional, tag = "87")]
+    pub collective_device_list: Option<CollectiveDeviceList>,
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct ReplicaGroup {
     #[prost(int64, repeated, tag = "1")]
     pub replica_ids: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SourceTarget {
+    #[prost(int64, tag = "1")]
+    pub source: i64,
+    #[prost(int64, tag = "2")]
+    pub target: i64,
+}
+
+/// The newer form of replica groups: listed, or counted up.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct CollectiveDeviceList {
+    #[prost(message, repeated, tag = "1")]
+    pub replica_groups: Vec<ReplicaGroup>,
+    #[prost(message, optional, tag = "2")]
+    pub iota: Option<IotaReplicaGroups>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct IotaReplicaGroups {
+    #[prost(int64, tag = "1")]
+    pub groups: i64,
+    #[prost(int64, tag = "2")]
+    pub devices_in_a_group: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::collectives;
 use crate::device_shape::{DeviceShape, ShapeTable};
 use crate::element::ElementType;
 use crate::error::{Code, Error, Result};
@@ -181,7 +182,7 @@ impl Signature {
             outputs,
             replicas,
             partitions,
-            has_collectives: has_collectives(module),
+            has_collectives: collectives::any(module),
         })
     }
 
@@ -471,29 +472,6 @@ fn read_donations(
         };
     }
     Ok(())
-}
-
-/// Whether an instruction waits for other devices. Asynchronous forms end in
-/// `-start` and `-done`.
-fn has_collectives(module: &HloModuleProto) -> bool {
-    const COLLECTIVES: [&str; 9] = [
-        "all-gather",
-        "all-reduce",
-        "all-to-all",
-        "collective-broadcast",
-        "collective-permute",
-        "ragged-all-to-all",
-        "recv",
-        "reduce-scatter",
-        "send",
-    ];
-    let instructions = module
-        .computations
-        .iter()
-        .flat_map(|computation| &computation.instructions);
-    instructions
-        .map(|instruction| instruction.opcode.as_str())
-        .any(|opcode| COLLECTIVES.iter().any(|name| opcode.starts_with(name)))
 }
 
 fn unreadable(why: impl fmt::Display) -> Error {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cpu::{
     client, compiled, compiled_text, device, failing, in_child, until_pending, values, vector,
@@ -71,6 +71,18 @@ impl Wake for Unpark {
     }
 }
 
+impl Unpark {
+    /// Waits on its own thread until it has woken it.
+    #[track_caller]
+    fn wait(&self) {
+        let deadline = Instant::now() + LONG;
+        while self.count.load(Ordering::SeqCst) == 0 {
+            assert!(Instant::now() < deadline, "never woken");
+            thread::park_timeout(Duration::from_secs(1));
+        }
+    }
+}
+
 fn unpark() -> Arc<Unpark> {
     Arc::new(Unpark {
         thread: thread::current(),
@@ -83,10 +95,14 @@ fn block_on<F: Future>(future: F) -> F::Output {
     let waker = Waker::from(unpark());
     let mut context = Context::from_waker(&waker);
     let mut future = pin!(future);
+    let deadline = Instant::now() + LONG;
     loop {
         match future.as_mut().poll(&mut context) {
             Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
+            Poll::Pending => {
+                assert!(Instant::now() < deadline, "never woken");
+                thread::park_timeout(LONG);
+            }
         }
     }
 }
@@ -347,6 +363,24 @@ fn reads_may_be_dropped_early_on_many_threads_at_once() {
 }
 
 #[test]
+fn a_dropped_read_writes_into_nobody_s_memory() {
+    let client = client(1);
+    let slow = Slow::on(&client);
+    until_pending(|rounds| {
+        let output = slow.start(rounds);
+        for _ in 0..8 {
+            drop(output.to_host_async::<f32>().expect("starts"));
+        }
+        let was_pending = pending(&output);
+        // Would lie where the reads were to go, if that were free.
+        let others: Vec<Vec<f32>> = (0..64).map(|_| vec![7.; SLOW_LENGTH]).collect();
+        assert_eq!(values(&output), sum(rounds));
+        assert!(others.iter().flatten().all(|other| *other == 7.));
+        was_pending
+    });
+}
+
+#[test]
 fn a_read_that_is_forgotten_hurts_nobody() {
     let test = "a_read_that_is_forgotten_hurts_nobody";
     in_child(test, || {
@@ -443,9 +477,7 @@ fn an_event_is_a_future() {
             outcome.expect("no failure");
         } else {
             // Wakes after it was polled as pending, once, and is ready then.
-            while noted.count.load(Ordering::SeqCst) == 0 {
-                thread::park();
-            }
+            noted.wait();
             assert!(ready.is_ready().expect("known"));
         }
         block_on(&ready).expect("no failure");
@@ -473,9 +505,7 @@ fn every_task_that_polls_an_event_is_woken() {
         ready.wait().expect("no failure");
         if was_pending {
             for task in &tasks {
-                while task.count.load(Ordering::SeqCst) == 0 {
-                    thread::park();
-                }
+                task.wait();
             }
         }
         was_pending
@@ -595,8 +625,8 @@ fn a_waker_that_panics_harms_no_other() {
             let mut was_pending = poll_once(&mut ready, &panics).is_pending();
             was_pending &= poll_once(&mut ready, &Waker::from(Arc::clone(&task))).is_pending();
             // Another task that waits for the same.
-            while was_pending && task.count.load(Ordering::SeqCst) == 0 {
-                thread::park();
+            if was_pending {
+                task.wait();
             }
             // And one that waits for something else, later.
             let other = slow.start(rounds).to_host_async::<f32>().expect("starts");

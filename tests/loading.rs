@@ -605,7 +605,8 @@ fn everything(path: &Path) -> Result<(), Error> {
     y.is_ready()?;
     assert_eq!(y.to_host::<f32>()?, [2., 4., 6., 8.]);
     assert_eq!(y.on_device_size()?, 16);
-    assert!(y.layout().is_row_major());
+    let matrix = Buffer::from_host(&device, &[1i32, 2, 3, 4], &[2, 2])?;
+    assert!(matrix.layout().is_row_major());
     let there = y.copy_to_device(&other)?;
     assert_eq!(there.to_host::<f32>()?, [2., 4., 6., 8.]);
     if let Some(memory) = device.memories().last() {

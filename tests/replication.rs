@@ -1024,4 +1024,65 @@ fn a_failed_buffer_is_not_lent_where_the_program_donates() {
         assert_eq!(values(&good), [1.; 4]);
     });
     ended.check_well();
+
+/// However a program is written: with a single replica the compilers check no groups.
+#[test]
+fn collectives_of_more_devices_than_run_are_refused() {
+    let client = client(4);
+    let body = |operation: &str| {
+        format!(
+            "func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+               %y = {operation} : (tensor<f32>) -> tensor<f32>
+               return %y : tensor<f32>
+             }}"
+        )
+    };
+    let sum = r#"({ ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %c = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %c : tensor<f32> })"#;
+    let programs = [
+        // As it is usually written, found before compiling.
+        body(&format!(
+            "\"stablehlo.all_reduce\"(%x) {sum} \
+             {{replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}"
+        )),
+        // Other spellings, found in the compiled program.
+        body(&format!(
+            "\"stablehlo.all_reduce\"(%x) {sum} \
+             {{replica_groups=dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>}}"
+        )),
+        body(
+            "\"stablehlo.collective_permute\"(%x) \
+             {source_target_pairs = dense<[[0, 3], [3, 0]]> : tensor<2x2xi64>}",
+        ),
+    ];
+    for text in programs {
+        let program = Program::from_text(text.as_str()).expect("text");
+        let error = client
+            .compile(&program, &CompileOptions::new())
+            .expect_err("refused");
+        assert!(error.message().contains("speak to 4 devices"), "{error}");
+        let right = CompileOptions::new().replicas(4);
+        client
+            .compile(&program, &right)
+            .expect("on four it is right");
+    }
+}
+
+#[test]
+fn programs_that_wait_for_a_host_are_refused() {
+    let client = client(1);
+    let program = Program::from_text(
+        "func.func @main(%token: !stablehlo.token) -> !stablehlo.token {
+           %got:2 = \"stablehlo.infeed\"(%token) {infeed_config = \"\"}
+             : (!stablehlo.token) -> (tensor<f32>, !stablehlo.token)
+           return %got#1 : !stablehlo.token
+         }",
+    )
+    .expect("text");
+    let error = client
+        .compile(&program, &CompileOptions::new())
+        .expect_err("refused");
+    assert_eq!(error.code(), Code::Unimplemented);
+    assert!(error.message().contains("infeed"), "{error}");
 }

@@ -229,13 +229,19 @@ impl Owned<PJRT_Buffer> {
             ));
         }
         // SAFETY: room for `count` elements, just checked to be what the plugin
-        // writes; `Read` keeps it until the event has fired.
-        let event = unsafe { self.start_read(values.as_mut_ptr().cast(), count * size_of::<T>())? };
-        Ok(Read {
+        // writes; `Read` keeps it until the event has fired, also when the call fails.
+        let (status, event) =
+            unsafe { self.start_read(values.as_mut_ptr().cast(), count * size_of::<T>()) };
+        let read = Read {
             values,
             count,
-            event: Some(event),
-        })
+            event,
+        };
+        status?;
+        match read.event {
+            Some(_) => Ok(read),
+            None => Err(nothing_from("PJRT_Buffer_ToHostBuffer")),
+        }
     }
 
     /// Copies into the caller's memory and waits for it. The length is checked
@@ -245,8 +251,12 @@ impl Owned<PJRT_Buffer> {
         self.check_host_size(bytes.len())?;
         // SAFETY: the bytes are exclusively borrowed until this function returns,
         // and it returns only after the event has fired.
-        let event = unsafe { self.start_read(bytes.as_mut_ptr(), bytes.len())? };
-        match event.await_blocking() {
+        let (status, event) = unsafe { self.start_read(bytes.as_mut_ptr(), bytes.len()) };
+        let Some(event) = event else {
+            status?;
+            return Err(nothing_from("PJRT_Buffer_ToHostBuffer"));
+        };
+        match event.await_blocking().and(status) {
             Err(error) if !matches!(event.is_ready(), Ok(true)) => {
                 // The wait itself failed, so the copy may be running: there is no
                 // sound way to give the memory back.
@@ -283,10 +293,16 @@ impl Owned<PJRT_Buffer> {
         ))
     }
 
+    /// A call that fails may have begun to write: its event counts too (fact 22).
+    ///
     /// # Safety
     /// `destination` is writable for `size` bytes and nothing else touches it
     /// until the event has fired.
-    unsafe fn start_read(&self, destination: *mut u8, size: usize) -> Result<Owned<PJRT_Event>> {
+    unsafe fn start_read(
+        &self,
+        destination: *mut u8,
+        size: usize,
+    ) -> (Result<()>, Option<Owned<PJRT_Event>>) {
         let mut args = PJRT_Buffer_ToHostBuffer_Args::zeroed();
         args.src = self.raw();
         args.dst = destination.cast();
@@ -294,12 +310,10 @@ impl Owned<PJRT_Buffer> {
         // SAFETY: the caller answers for the destination; the buffer is alive, and
         // dropping or donating it after the call is fine: the copy was enqueued
         // before (fact 14). No host layout is asked for: 0.81 ignores it (fact 15), so the order is put right by who reads.
-        let (status, event) = unsafe {
+        unsafe {
             let status = self.api().call(entry::PJRT_Buffer_ToHostBuffer, &mut args);
             (status, Owned::adopt(self.session(), args.event))
-        };
-        status?;
-        event.ok_or_else(|| nothing_from("PJRT_Buffer_ToHostBuffer"))
+        }
     }
 }
 

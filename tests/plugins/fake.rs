@@ -114,7 +114,7 @@ static INITIALIZE_CALLS: AtomicI64 = AtomicI64::new(0);
 static ERRORS_ALIVE: AtomicI64 = AtomicI64::new(0);
 
 /// No text ends with a NUL: behind each one stands another that nobody asked for.
-static TEXTS: &[u8] = b"no cheese left, try the crackers AND WHAT FOLLOWS";
+const TEXTS: &[u8] = b"no cheese left, try the crackers AND WHAT FOLLOWS";
 const NOT_YET: &[u8] = TEXTS.split_at(32).0;
 
 fn error(code: c_int, text: &'static [u8]) -> *mut Error {
