@@ -1024,6 +1024,7 @@ fn a_failed_buffer_is_not_lent_where_the_program_donates() {
         assert_eq!(values(&good), [1.; 4]);
     });
     ended.check_well();
+}
 
 /// However a program is written: with a single replica the compilers check no groups.
 #[test]
