@@ -306,9 +306,9 @@ impl fmt::Debug for Client {
     }
 }
 
-/// Far more than anybody runs. The plugins cut the number to 32 bits, or end the process
+/// Far more than anybody runs; each takes threads and memory. The plugins cut the number to 32 bits, or end the process
 /// when they can't get the memory.
-const MOST_CPU_DEVICES: i64 = 65_536;
+const MOST_CPU_DEVICES: i64 = 4_096;
 
 /// Refuses the options with which a plugin ends the process instead of answering.
 fn check_options(options: &ClientOptions) -> Result<()> {
