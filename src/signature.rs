@@ -227,6 +227,12 @@ impl Signature {
             .sum()
     }
 
+    /// Whether any input is donated, those without bytes included.
+    pub(crate) fn donates(&self) -> bool {
+        let mut inputs = self.inputs.iter();
+        inputs.any(|input| matches!(input.donation, Donation::Into { .. }))
+    }
+
     /// How an input is called in messages.
     pub(crate) fn describe_input(&self, index: usize) -> String {
         match self.inputs.get(index).and_then(Input::name) {
