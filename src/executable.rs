@@ -87,7 +87,7 @@ impl Executable {
         let on_cpu = client.platform_name() == "cpu";
         Ok(Executable {
             paced: signature.has_collectives() && on_cpu,
-            copies_lent: signature.donated_bytes() > 0 && on_cpu,
+            copies_lent: signature.donates() && on_cpu,
             raw,
             signature,
             devices,

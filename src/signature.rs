@@ -227,6 +227,12 @@ impl Signature {
             .sum()
     }
 
+    /// Whether any input is donated, those without bytes included.
+    pub(crate) fn donates(&self) -> bool {
+        let mut inputs = self.inputs.iter();
+        inputs.any(|input| matches!(input.donation, Donation::Into { .. }))
+    }
+
     /// Why an input that is offered for donation has no output; `None` for other inputs.
     pub fn why_unused(&self, input: usize) -> Option<String> {
         let input = self.inputs.get(input)?;
