@@ -38,6 +38,8 @@ pub(crate) struct Refusal {
     pub(crate) lost: Vec<(usize, usize)>,
 }
 
+pub(crate) type Outcome = Result<Done, Refusal>;
+
 impl Compiled {
     /// Compiles a program for its devices.
     ///

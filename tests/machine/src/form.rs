@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use xla::{Buffer, Device, Element, ElementType, HostVec, Plain, Result};
+use xla::{Buffer, Device, Element, ElementType, HostVec, Plain, Result, Scope};
 
 /// An element type and dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -80,6 +80,28 @@ exact!(f32 f64 i32 i64);
 /// A read under way: called, it waits for the values.
 pub type Read = Box<dyn FnOnce() -> Result<Vec<f64>>>;
 
+/// Host memory that can be borrowed as a buffer.
+pub(crate) trait Memory {
+    /// As [`Scope::borrow`].
+    fn borrow<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        device: &Device,
+        dims: &[usize],
+    ) -> Result<&'scope Buffer>;
+}
+
+impl<T: Element + Plain> Memory for HostVec<T> {
+    fn borrow<'scope, 'env>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        device: &Device,
+        dims: &[usize],
+    ) -> Result<&'scope Buffer> {
+        scope.borrow(device, self, dims)
+    }
+}
+
 /// A way of reading a buffer and waiting for its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
@@ -132,6 +154,14 @@ impl Form {
                 return Buffer::from_host_vec(device, owned, self.dims).map_err(|failed| failed.error().clone());
             }
             Buffer::from_host(device, &values, self.dims)
+        })
+    }
+
+    /// Host memory with these values.
+    pub(crate) fn memory(self, values: &[i64]) -> Box<dyn Memory> {
+        with_type!(self, T => {
+            let values: Vec<T> = values.iter().map(|value| T::of(*value)).collect();
+            Box::new(HostVec::from_slice(&values))
         })
     }
 

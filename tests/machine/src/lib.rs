@@ -12,7 +12,9 @@ mod diary;
 mod form;
 mod machine;
 mod model;
+mod plan;
 mod program;
+mod settle;
 mod step;
 mod world;
 

@@ -88,6 +88,8 @@ pub struct Call {
     pub how: How,
     /// Whether it's called from another thread, while this one reads a buffer.
     pub elsewhere: bool,
+    /// Whether some of what's lent is host memory that's borrowed for the call, with the same values.
+    pub borrow: bool,
     /// Whether buffers of failed runs may be among the arguments.
     pub failed: bool,
     /// Whether what was lent is read right afterwards.
@@ -220,6 +222,7 @@ impl fmt::Debug for Call {
         }
         let flags = [
             (self.elsewhere, " elsewhere"),
+            (self.borrow, " borrowed"),
             (self.failed, " failed too"),
             (self.look, " look"),
         ];

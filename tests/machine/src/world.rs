@@ -25,6 +25,9 @@ pub trait World {
     /// Has a later call fail; says which.
     fn arm(&self, fault: &Fault) -> String;
 
+    /// Takes back all failures that were set and haven't struck.
+    fn heal(&self);
+
     /// Does `run`, which runs a program once, with a mishap. `consumed` are the inputs that are to be
     /// consumed by a failing call.
     fn with_mishap(&self, mishap: Mishap, consumed: &[usize], run: &mut dyn FnMut());

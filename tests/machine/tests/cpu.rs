@@ -39,6 +39,8 @@ impl World for Real {
         unreachable!("a real plugin doesn't fail on demand")
     }
 
+    fn heal(&self) {}
+
     fn with_mishap(&self, _: Mishap, _: &[usize], _: &mut dyn FnMut()) {
         unreachable!("a real plugin doesn't fail on demand")
     }
@@ -59,6 +61,7 @@ fn what_is_lent_stays_and_what_is_given_moves_on_a_real_plugin() {
         steps_a_case: 640,
         programs_a_case: 3,
         trouble: true,
+        happens: &[],
     };
     let test = |case: &state_machine::Case, _| {
         let mut machine = Machine::new(&world, &client, &diary, &case.programs);
@@ -66,5 +69,5 @@ fn what_is_lent_stays_and_what_is_given_moves_on_a_real_plugin() {
         machine.finish(false)
     };
     strategy::run(&plan, test, &diary);
-    println!("{:#?}", diary.tally());
+    strategy::check_tally(&plan, &diary);
 }

@@ -92,6 +92,10 @@ impl World for OnDemand {
         format!("call {} of {entry} is to fail{handles}", fault.after)
     }
 
+    fn heal(&self) {
+        self.fake.heal();
+    }
+
     fn with_mishap(&self, mishap: Mishap, consumed: &[usize], run: &mut dyn FnMut()) {
         // What else was to fail would make it uncertain which of the two did.
         self.fake.heal();
@@ -194,7 +198,8 @@ fn nothing_is_lost_and_nothing_stays_on_a_plugin_that_fails() {
         steps_a_case: 200,
         programs_a_case: 3,
         trouble: false,
+        happens: &["failures on demand", "given and lost"],
     };
     strategy::run(&plan, |case, number| run(case, number, &diary), &diary);
-    println!("{:#?}", diary.tally());
+    strategy::check_tally(&plan, &diary);
 }

@@ -12,10 +12,10 @@ use state_machine::{
     Origin, Output, Pick, Program, Step, Trouble, Verdict, Way, FORMS,
 };
 
-/// How much is run, and from which seed. Two variables change it: `XLA_PJRT_MACHINE_STEPS`, the
-/// number of steps in all, and `XLA_PJRT_MACHINE_SEED`, any number.
+/// How much is run.
 pub struct Plan {
-    /// Steps in all.
+    /// Steps in all, unless `XLA_PJRT_MACHINE_STEPS` is set to another number. They begin from one seed;
+    /// `XLA_PJRT_MACHINE_SEED` is another one.
     pub steps: usize,
     /// Steps of one case.
     pub steps_a_case: usize,
@@ -24,13 +24,46 @@ pub struct Plan {
     /// Whether programs have [`Trouble`]: on a real plugin. Else calls have [`Mishap`]s and there
     /// are [`Fault`]s.
     pub trouble: bool,
+    /// What must have happened besides [`HAPPENS`] when that many steps are done.
+    pub happens: &'static [&'static str],
+}
+
+/// What must have happened, as the diary counts it.
+const HAPPENS: [&str; 18] = [
+    "borrowed",
+    "calls failed without loss",
+    "calls on one device",
+    "calls on several devices",
+    "collective calls",
+    "copies",
+    "failed buffers refused",
+    "given and back",
+    "given pending",
+    "lent",
+    "outputs",
+    "outputs of failed runs",
+    "pairs of calls at once",
+    "reads awaited after the buffer was gone",
+    "reads dropped",
+    "reports",
+    "shared uploads",
+    "wrong calls refused",
+];
+
+impl Plan {
+    fn steps(&self) -> usize {
+        number("XLA_PJRT_MACHINE_STEPS").map_or(self.steps, |steps| steps as usize)
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let number = std::env::var(variable).ok()?;
+    Some(number.parse().expect("a number"))
 }
 
 /// Runs cases until there are enough steps. A failure is told with the smallest case that was found. A
 /// case has a number, which stays when it gets smaller.
 pub fn run(plan: &Plan, test: impl Fn(&Case, usize) -> Verdict, diary: &Diary) {
-    let number = |name: &str| Some(std::env::var(name).ok()?.parse::<u64>().expect("a number"));
-    let steps = number("XLA_PJRT_MACHINE_STEPS").unwrap_or(plan.steps as u64);
     let seed = number("XLA_PJRT_MACHINE_SEED").unwrap_or(1);
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -43,7 +76,7 @@ pub fn run(plan: &Plan, test: impl Fn(&Case, usize) -> Verdict, diary: &Diary) {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let cases = case(plan);
-    for number in 0..steps.div_ceil(plan.steps_a_case as u64) as usize {
+    for number in 0..plan.steps().div_ceil(plan.steps_a_case) {
         let tree = cases.new_tree(&mut runner).expect("no case is rejected");
         let outcome = runner.run_one(tree, |case| {
             diary.begin();
@@ -57,6 +90,17 @@ pub fn run(plan: &Plan, test: impl Fn(&Case, usize) -> Verdict, diary: &Diary) {
                 panic!("case {number} of seed {seed}: {why}\nthe case:{case:?}")
             }
             Err(other) => panic!("case {number} of seed {seed}: {other}"),
+        }
+    }
+}
+
+/// Checks that there was something of everything.
+pub fn check_tally(plan: &Plan, diary: &Diary) {
+    let tally = diary.tally();
+    println!("{tally:#?}");
+    if plan.steps() >= plan.steps {
+        for what in HAPPENS.iter().chain(plan.happens) {
+            assert!(tally.contains_key(what), "no {what} in {tally:#?}");
         }
     }
 }
@@ -335,15 +379,17 @@ fn call(on_demand: bool) -> impl Strategy<Value = Call> {
     let arguments = prop::collection::vec(argument, 1..=6);
     let flags = (
         prop::bool::weighted(0.1),
+        prop::bool::weighted(0.1),
         prop::bool::weighted(0.06),
         any::<bool>(),
     );
     (pick(), arguments, how, flags, mishap).prop_map(
-        |(program, arguments, how, (elsewhere, failed, look), mishap)| Call {
+        |(program, arguments, how, (elsewhere, borrow, failed, look), mishap)| Call {
             program,
             arguments,
             how,
             elsewhere,
+            borrow,
             failed,
             look,
             mishap,
