@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
+use crate::executable::Executable;
 
 /// One argument of a run.
 #[derive(Debug)]
@@ -43,6 +44,16 @@ impl<'a> From<&'a Buffer> for Argument<'a> {
 pub struct ArgumentList<'a> {
     // A run with no more allocates nothing for its arguments.
     pub(crate) arguments: SmallVec<[Argument<'a>; 64]>,
+    /// Where it is set, arguments are compared with a program's inputs and not kept.
+    comparison: Option<Comparison<'a>>,
+}
+
+/// Arguments held against the inputs of a program on its first device.
+#[derive(Debug)]
+struct Comparison<'a> {
+    executable: &'a Executable,
+    seen: usize,
+    fit: bool,
 }
 
 impl<'a> ArgumentList<'a> {
@@ -53,7 +64,36 @@ impl<'a> ArgumentList<'a> {
 
     /// Appends one argument.
     pub fn push(&mut self, argument: impl Into<Argument<'a>>) {
-        self.arguments.push(argument.into());
+        let argument = argument.into();
+        match &mut self.comparison {
+            None => self.arguments.push(argument),
+            Some(comparison) => comparison.see(&argument),
+        }
+    }
+
+    /// A list that keeps nothing and only sees whether what is appended are the program's
+    /// arguments: cheaper than keeping them.
+    pub(crate) fn comparing(executable: &'a Executable) -> Self {
+        ArgumentList {
+            comparison: Some(Comparison {
+                executable,
+                seen: 0,
+                fit: true,
+            }),
+            ..ArgumentList::default()
+        }
+    }
+
+    /// Whether what a comparing list has seen are all of the program's arguments.
+    pub(crate) fn all_fit(&self) -> bool {
+        self.comparison.as_ref().is_some_and(|comparison| {
+            comparison.fit && comparison.seen == comparison.executable.signature.inputs().len()
+        })
+    }
+
+    /// Makes room for as many arguments at once.
+    pub(crate) fn reserve(&mut self, arguments: usize) {
+        self.arguments.reserve_exact(arguments);
     }
 
     /// How many arguments there are.
@@ -74,6 +114,14 @@ impl<'a> ArgumentList<'a> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.arguments.is_empty()
+    }
+}
+
+impl Comparison<'_> {
+    fn see(&mut self, argument: &Argument<'_>) {
+        let input = self.executable.signature.inputs().get(self.seen);
+        self.seen += 1;
+        self.fit &= input.is_some_and(|input| self.executable.fits(0, input, argument.buffer()));
     }
 }
 

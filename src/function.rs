@@ -179,6 +179,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             },
         };
         let mut list = ArgumentList::new();
+        list.reserve(self.executable.signature.inputs().len());
         P::pass(arguments, &mut list);
         match self.executable.run_list(&mut list, report) {
             Ok(outputs) => self.build(outputs, results).map_err(|(error, left)| {
@@ -289,6 +290,13 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     /// Compares what is about to be passed, by reference: a refusal leaves it whole.
     fn check_arguments(&self, arguments: &P::Arguments<'_>) -> Result<()> {
+        if P::LEAVES.is_some() {
+            let mut leaves = ArgumentList::comparing(&self.executable);
+            P::lend(arguments, &mut leaves);
+            if leaves.all_fit() {
+                return Ok(());
+            }
+        }
         let mut leaves = ArgumentList::new();
         P::lend(arguments, &mut leaves);
         let leaves = &leaves.arguments[..];

@@ -16,7 +16,7 @@ use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Launched};
-use crate::signature::{plural, Donation};
+use crate::signature::{plural, Donation, Input};
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -253,14 +253,15 @@ impl Executable {
         position: usize,
         arguments: &[Argument<'_>],
     ) -> Option<usize> {
-        let device = self.devices[position].index();
         let mut pairs = arguments.iter().zip(self.signature.inputs());
-        pairs.position(|(argument, input)| {
-            let buffer = argument.buffer();
-            !(device_shape::same(buffer.form(), input.form())
-                && buffer.device_index() == device
-                && Arc::ptr_eq(buffer.session(), self.session()))
-        })
+        pairs.position(|(argument, input)| !self.fits(position, input, argument.buffer()))
+    }
+
+    /// Whether a buffer has an input's shape and layout, and lies on the device.
+    pub(crate) fn fits(&self, position: usize, input: &Input, buffer: &Buffer) -> bool {
+        device_shape::same(buffer.form(), input.form())
+            && buffer.device_index() == self.devices[position].index()
+            && Arc::ptr_eq(buffer.session(), self.session())
     }
 
     #[cold]
