@@ -63,6 +63,7 @@ impl<'a> ArgumentList<'a> {
     }
 
     /// Appends one argument.
+    #[inline]
     pub fn push(&mut self, argument: impl Into<Argument<'a>>) {
         let argument = argument.into();
         match &mut self.comparison {

@@ -139,14 +139,17 @@ impl Tree for Buffer {
         Some(Structure::leaf())
     }
 
+    #[inline]
     fn give(self, leaves: &mut ArgumentList<'_>) {
         leaves.push(self);
     }
 
+    #[inline]
     fn lend<'a>(&'a self, leaves: &mut ArgumentList<'a>) {
         leaves.push(self);
     }
 
+    #[inline]
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
         source.leaf()
     }

@@ -29,21 +29,30 @@ impl<'s> Source<'s> {
     ///
     /// # Errors
     /// There is none left.
+    #[inline]
     pub fn leaf(&mut self) -> Result<Buffer> {
-        let leaf = self.leaves.next().ok_or_else(|| {
-            Error::new(
-                Code::OutOfRange,
-                format!(
-                    "a tree wants more than the {} leaves that there are",
-                    self.taken
-                ),
-            )
-        })?;
-        self.taken += 1;
-        Ok(leaf)
+        match self.leaves.next() {
+            Some(leaf) => {
+                self.taken += 1;
+                Ok(leaf)
+            }
+            None => Err(self.exhausted()),
+        }
+    }
+
+    #[cold]
+    fn exhausted(&self) -> Error {
+        Error::new(
+            Code::OutOfRange,
+            format!(
+                "a tree wants more than the {} leaves that there are",
+                self.taken
+            ),
+        )
     }
 
     /// How what is being rebuilt is built.
+    #[inline]
     pub fn structure(&self) -> &'s Structure {
         self.structure
     }
@@ -66,6 +75,7 @@ impl<'s> Source<'s> {
     ///
     /// # Errors
     /// As [`Tree::rebuild`]; the structure has no such part.
+    #[inline]
     pub fn enter<T>(
         &mut self,
         index: usize,

@@ -56,6 +56,7 @@ impl Structure {
     }
 
     /// The parts of a node in leaf order; none for a leaf.
+    #[inline]
     pub fn children(&self) -> &[(Key, Structure)] {
         match &self.node {
             Some(node) => &node.children,
