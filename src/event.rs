@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use pjrt_sys::PJRT_Event;
 
-use crate::error::{Error, Result};
-use crate::pjrt::event::Notice;
+use crate::error::Result;
 use crate::pjrt::Owned;
 
 /// Something that a device will have done: wait for it, with a timeout or without,
@@ -20,6 +19,8 @@ use crate::pjrt::Owned;
 ///
 /// An event that has fired may carry the error that kept the work from being done;
 /// every way of waiting gives it. Dropping an event cancels nothing.
+///
+/// Tasks are woken one after another on a thread of this crate: a waker must not block.
 pub struct Event {
     raw: Owned<PJRT_Event>,
     waiter: Waiter,
@@ -30,6 +31,13 @@ pub struct Event {
 pub(crate) struct Waiter {
     // Made when somebody first waits with a timeout or as a future.
     watch: OnceLock<Arc<Watch>>,
+}
+
+/// How many tasks may poll a future at a time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tasks {
+    One,
+    Many,
 }
 
 /// Where the plugin's callback leaves the outcome.
@@ -110,10 +118,13 @@ impl Waiter {
     }
 
     /// The outcome of `event` when it has fired; else has the task woken then.
+    ///
+    /// Where one task at a time can poll, only the latest to do so is woken.
     pub(crate) fn poll(
         &self,
         event: &Owned<PJRT_Event>,
         context: &mut Context<'_>,
+        tasks: Tasks,
     ) -> Poll<Result<()>> {
         match event.is_ready() {
             Ok(true) => return Poll::Ready(event.outcome()),
@@ -125,6 +136,9 @@ impl Waiter {
             Some(outcome) => Poll::Ready(outcome.clone()),
             None => {
                 let waker = context.waker();
+                if tasks == Tasks::One {
+                    state.wakers.clear();
+                }
                 if !state.wakers.iter().any(|known| known.will_wake(waker)) {
                     state.wakers.push(waker.clone());
                 }
@@ -136,26 +150,26 @@ impl Waiter {
     fn watch(&self, event: &Owned<PJRT_Event>) -> &Arc<Watch> {
         self.watch.get_or_init(|| {
             let watch = Arc::new(Watch::default());
-            let told = Arc::clone(&watch);
-            event.on_ready(move |notice| {
-                told.tell(match notice {
-                    Notice::Fired(outcome) => outcome,
-                    Notice::Refused(error) => Err(error),
-                });
-            });
+            let (noting, waking) = (Arc::clone(&watch), Arc::clone(&watch));
+            // The outcome is noted at once, so that no wait depends on others' wakers.
+            event.on_ready(
+                move |notice| noting.note(notice.outcome()),
+                move |_| waking.wake(),
+            );
             watch
         })
     }
 }
 
 impl Watch {
-    fn tell(&self, outcome: Result<(), Error>) {
-        let wakers = {
-            let mut state = self.state.lock();
-            state.outcome = Some(outcome);
-            self.fired.notify_all();
-            std::mem::take(&mut state.wakers)
-        };
+    fn note(&self, outcome: Result<()>) {
+        self.state.lock().outcome = Some(outcome);
+        self.fired.notify_all();
+    }
+
+    fn wake(&self) {
+        // Once the outcome is noted nobody adds to them.
+        let wakers = std::mem::take(&mut self.state.lock().wakers);
         // Outside the lock: a waker is the user's code.
         for waker in wakers {
             // A panic in it must not keep the others waiting.
@@ -168,7 +182,7 @@ impl Future for Event {
     type Output = Result<()>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.waiter.poll(&self.raw, context)
+        self.waiter.poll(&self.raw, context, Tasks::Many)
     }
 }
 
@@ -176,7 +190,7 @@ impl Future for &Event {
     type Output = Result<()>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.waiter.poll(&self.raw, context)
+        self.waiter.poll(&self.raw, context, Tasks::Many)
     }
 }
 

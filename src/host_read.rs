@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::device_shape::DeviceShape;
 use crate::element::Element;
 use crate::error::{Code, Error, Result};
-use crate::event::Waiter;
+use crate::event::{Tasks, Waiter};
 use crate::pjrt::buffer::Read;
 
 /// A copy of a buffer to the host, under way: `.await` it or [`wait`](HostRead::wait).
@@ -75,7 +75,7 @@ impl<T: Element> Future for HostRead<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         if let Some(event) = this.read.as_ref().and_then(Read::event) {
-            if this.waiter.poll(event, context).is_pending() {
+            if this.waiter.poll(event, context, Tasks::One).is_pending() {
                 return Poll::Pending;
             }
         }

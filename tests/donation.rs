@@ -919,6 +919,112 @@ fn a_read_of_a_pending_value_gives_what_it_was_before_the_donation() {
     });
 }
 
+/// Numbers that look random, the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % sides as u64) as usize
+    }
+}
+
+#[test]
+fn calls_in_any_order_give_what_a_model_gives() {
+    // Every buffer next to the values that it must have. `a - b` is donated from `a`,
+    // `3x` from `x`, and of two results that are one value each is a buffer of its own.
+    const N: usize = 64;
+    let (client, device) = one_device();
+    let program = |inputs: &str, outputs: &str, body: &str| {
+        let text = format!("func.func @main({inputs}) -> ({outputs}) {{ {body} }}");
+        compiled_text(&client, &text.replace("v64", "tensor<64xi32>"))
+    };
+    let subtract = program(
+        "%a: v64 {tf.aliasing_output = 0 : i32}, %b: v64",
+        "v64",
+        "%c = stablehlo.subtract %a, %b : v64 return %c : v64",
+    );
+    let triple = program(
+        "%x: v64 {jax.buffer_donor = true}",
+        "v64",
+        "%y = stablehlo.add %x, %x : v64 %z = stablehlo.add %x, %y : v64 return %z : v64",
+    );
+    let twice = program("%x: v64", "v64, v64", "return %x, %x : v64, v64");
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut live: Vec<(Buffer, Vec<i32>)> = Vec::new();
+    let zip = |a: &[i32], b: &[i32], f: fn(i32, i32) -> i32| -> Vec<i32> {
+        a.iter().zip(b).map(|(a, b)| f(*a, *b)).collect()
+    };
+    for turn in 0..4000 {
+        if live.len() < 3 {
+            let host: Vec<i32> = (0..N).map(|_| dice.roll(1 << 30) as i32).collect();
+            let buffer = Buffer::from_host(&device, &host, &[N]).expect("room");
+            live.push((buffer, host));
+            continue;
+        }
+        let (x, model) = live.swap_remove(dice.roll(live.len()));
+        let other = dice.roll(live.len());
+        match dice.roll(10) {
+            // Given, lent.
+            0 | 1 => {
+                let (b, with) = &live[other];
+                let c = subtract.run((x, b)).expect("runs").into_single();
+                let c = (c.expect("one"), zip(&model, with, i32::wrapping_sub));
+                live.push(c);
+            }
+            // Lent, given: to a place that doesn't donate.
+            2 | 3 => {
+                let (b, with) = live.swap_remove(other);
+                let c = subtract.run((&x, b)).expect("runs").into_single();
+                live.push((c.expect("one"), zip(&model, &with, i32::wrapping_sub)));
+                live.push((x, model));
+            }
+            4 => {
+                let c = subtract.run((&x, &x)).expect("runs").into_single();
+                live.push((c.expect("one"), vec![0; N]));
+                live.push((x, model));
+            }
+            5 => {
+                let y = triple.run(x).expect("runs").into_single().expect("one");
+                live.push((y, model.iter().map(|x| x.wrapping_mul(3)).collect()));
+            }
+            6 => {
+                // Both copies and the original go on, each its own way.
+                let [a, b] = twice.run(&x).expect("runs").into_array().expect("two");
+                let a = triple.run(a).expect("runs").into_single().expect("one");
+                live.push((a, model.iter().map(|x| x.wrapping_mul(3)).collect()));
+                live.push((b, model.clone()));
+                live.push((x, model));
+            }
+            7 => {
+                // Read while it is given away.
+                let read = x.to_host_async::<i32>().expect("starts");
+                let y = triple.run(x).expect("runs").into_single().expect("one");
+                assert_eq!(read.wait().expect("values"), model, "turn {turn}");
+                live.push((y, model.iter().map(|x| x.wrapping_mul(3)).collect()));
+            }
+            8 => {
+                drop(x.to_host_async::<i32>().expect("starts"));
+                live.push((x.copy_on_device().expect("room"), model));
+            }
+            // Dropped.
+            _ => {}
+        }
+        if let Some((buffer, model)) = live.get(dice.roll(40)) {
+            assert_eq!(
+                buffer.to_host::<i32>().expect("values"),
+                *model,
+                "turn {turn}"
+            );
+        }
+    }
+    for (buffer, model) in &live {
+        assert_eq!(buffer.to_host::<i32>().expect("values"), *model);
+    }
+}
+
 // Executables as bytes.
 
 #[test]

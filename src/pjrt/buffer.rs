@@ -359,10 +359,11 @@ impl<T: Plain> Drop for Read<T> {
             return;
         }
         let values = std::mem::take(&mut self.values);
-        event.on_ready(move |notice| match notice {
+        let keep = move |notice| match notice {
             Notice::Fired(_) => drop(values),
             // Still being written to: leaked on purpose.
             Notice::Refused(_) => std::mem::forget(values),
-        });
+        };
+        event.on_ready(|_| {}, keep);
     }
 }

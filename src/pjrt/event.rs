@@ -42,13 +42,19 @@ impl Owned<PJRT_Event> {
         self.outcome()
     }
 
-    /// Has `notice` run with the event's outcome after it fires, on the reaper's
-    /// thread: never inside the plugin's call or callback, where destroying a
-    /// client deadlocks. Dropping the event does not cancel it.
-    pub(crate) fn on_ready(&self, notice: impl FnOnce(Notice) + Send + 'static) {
+    /// Has two things run after the event fires, with its outcome. `inline` runs inside the
+    /// plugin's call or callback: it must not block, run users' code or drop a client.
+    /// `notice` runs on the reaper's thread, never inside the plugin, where destroying a
+    /// client deadlocks. Dropping the event cancels neither.
+    pub(crate) fn on_ready(
+        &self,
+        inline: impl FnOnce(&Notice) + Send + 'static,
+        notice: impl FnOnce(Notice) + Send + 'static,
+    ) {
         let pending = Box::new(Pending {
             api: self.api(),
             session: Arc::clone(self.session()),
+            inline: Box::new(inline),
             notice: Box::new(notice),
         });
         let mut args = PJRT_Event_OnReady_Args::zeroed();
@@ -74,17 +80,32 @@ pub(crate) enum Notice {
     Refused(Error),
 }
 
+impl Notice {
+    /// The outcome, a refusal included.
+    pub(crate) fn outcome(&self) -> Result<()> {
+        match self {
+            Notice::Fired(outcome) => outcome.clone(),
+            Notice::Refused(error) => Err(error.clone()),
+        }
+    }
+}
+
 struct Pending {
     api: Api,
     session: Arc<Session>,
+    inline: Box<dyn FnOnce(&Notice) + Send>,
     notice: Box<dyn FnOnce(Notice) + Send>,
 }
 
 impl Pending {
     fn hand_over(self, outcome: Notice) {
         let Pending {
-            session, notice, ..
+            session,
+            inline,
+            notice,
+            ..
         } = self;
+        inline(&outcome);
         reaper::run(Box::new(move || {
             notice(outcome);
             // May be the client's last holder: it is destroyed here, on the
