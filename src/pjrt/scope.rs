@@ -2,7 +2,10 @@
 //! the wait for XLA are kept together.
 
 use std::marker::PhantomData;
-use std::sync::{Arc, OnceLock};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::host::Plain;
 use super::shared::{from_borrowed, Borrowed};
@@ -24,19 +27,23 @@ pub struct Scope<'scope, 'env: 'scope> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// The buffers of a scope; waits for XLA when dropped. A list that only grows, so that
-/// references into it stay good.
+/// The buffers of a scope; waits for XLA when dropped. Entries stay where they are, so that
+/// references to them stay good.
 #[derive(Default)]
 struct Buffers {
-    first: OnceLock<Box<Entry>>,
+    entries: Mutex<Vec<NonNull<Entry>>>,
 }
 
 struct Entry {
     buffer: Buffer,
-    next: OnceLock<Box<Entry>>,
     // Dropped after the buffer: waits for XLA.
     _borrowed: Borrowed,
 }
+
+// SAFETY: the entries are owned, and made of what may go to other threads.
+unsafe impl Send for Buffers {}
+// SAFETY: entries are handed out by shared reference only, until all are dropped.
+unsafe impl Sync for Buffers {}
 
 /// Runs `work` with a scope, and ends the scope on every way out of it.
 pub(crate) fn run<'env, R>(
@@ -93,45 +100,32 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let buffer = Buffer::from_raw(raw, form, device, None).with_shared(shared);
         Ok(self.buffers.keep(Box::new(Entry {
             buffer,
-            next: OnceLock::new(),
             _borrowed: borrowed,
         })))
     }
 }
 
 impl Buffers {
-    fn keep(&self, mut entry: Box<Entry>) -> &Buffer {
-        let mut place = &self.first;
-        loop {
-            match place.set(entry) {
-                Ok(()) => break,
-                // Taken, perhaps by another thread: on to the next place.
-                Err(back) => entry = back,
-            }
-            match place.get() {
-                Some(taken) => place = &taken.next,
-                None => unreachable!("a place that can't be set is set"),
-            }
-        }
-        match place.get() {
-            Some(kept) => &kept.buffer,
-            None => unreachable!("the place was just set"),
-        }
+    fn keep(&self, entry: Box<Entry>) -> &Buffer {
+        let entry = NonNull::from(Box::leak(entry));
+        self.entries.lock().push(entry);
+        // SAFETY: the entry is freed in `drop` alone, which can't run while `self` is borrowed,
+        // and is never changed.
+        unsafe { &entry.as_ref().buffer }
     }
 }
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // One after another: a long list must not be dropped by recursion. First all are
-        // deleted, so that the waits below do not wait for each other's turn.
-        let mut place = &self.first;
-        while let Some(entry) = place.get() {
-            let _ = entry.buffer.raw().delete();
-            place = &entry.next;
+        let entries = std::mem::take(self.entries.get_mut());
+        // First all are deleted, so that the waits below do not wait for each other's turn.
+        for entry in &entries {
+            // SAFETY: made from a box in `keep`, not freed yet.
+            let _ = unsafe { entry.as_ref() }.buffer.raw().delete();
         }
-        let mut next = self.first.take();
-        while let Some(mut entry) = next {
-            next = entry.next.take();
+        for entry in entries {
+            // SAFETY: made from a box in `keep`, freed here once; no reference is left.
+            drop(unsafe { Box::from_raw(entry.as_ptr()) });
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn from_owned<T: Plain>(
     let failure = match status {
         Ok(buffer) => {
             match done {
-                Some(done) => done.on_ready(move |notice| keep(notice, values)),
+                Some(done) => done.on_ready(|_| {}, move |notice| keep(notice, values)),
                 // Not promised to be free of use: kept for ever.
                 None => std::mem::forget(values),
             }
