@@ -126,8 +126,8 @@ fn main() -> Result<()> {
     for rate in [0.125f32, 0.125, 1.0] {
         let rate = Buffer::scalar(&device, rate)?;
         // `let mut metrics = initial;` would not compile: "value moved here, in previous
-        // iteration of loop". A copy has memory of its own.
-        let mut metrics = initial.copy()?;
+        // iteration of loop". A copy has memory of its own, and a name that says so.
+        let mut metrics = initial.copy_on_device()?;
         for batch in batches.iter().cycle().take(9) {
             (model, metrics) = step.call((model, metrics, batch, &rate))?;
         }
@@ -152,7 +152,7 @@ fn main() -> Result<()> {
         y: Buffer::from_host(&device, &[1f32, 3.0], &[2])?,
     };
     let before = validate.call((&model.line, &unseen))?.to_scalar::<f32>()?;
-    let metrics = initial.copy()?;
+    let metrics = initial.copy_on_device()?;
     let rate = Buffer::scalar(&device, 0.125f32)?;
     let Err(error) = step.call((model, metrics, &short, &rate)) else {
         panic!("two points are not four");
@@ -181,16 +181,6 @@ fn batch(device: &Device, x: &[f32; 4]) -> Result<Batch> {
         x: Buffer::from_host(device, x, &[4])?,
         y: Buffer::from_host(device, &x.map(|x| 2.0 * x - 1.0), &[4])?,
     })
-}
-
-impl Metrics {
-    /// The name of the copy says that it is work: buffers are not `Clone`.
-    fn copy(&self) -> xla::Result<Metrics> {
-        Ok(Metrics {
-            losses: self.losses.copy_on_device()?,
-            steps: self.steps.copy_on_device()?,
-        })
-    }
 }
 
 /// Parameters on their way to the host. They are those from when the reads were started,

@@ -130,7 +130,9 @@ struct Batch {
     y: Buffer,
 }
 
-type Step = Function<(Give<Model>, Give<Metrics>, Ref<Batch>, Ref<Buffer>), (Model, Metrics)>;
+/// What a step goes on from.
+type Replica = (Model, Metrics);
+type Step = Function<(Give<Model>, Give<Metrics>, Ref<Batch>, Ref<Buffer>), Replica>;
 type Validate = Function<(Ref<Parameters>, Ref<Batch>), Buffer>;
 
 /// A batch on the host.
@@ -253,14 +255,6 @@ impl Metrics {
             steps: zero(),
         }
     }
-
-    /// Buffers of its own: what the reset of metrics that are kept must be.
-    fn copy(&self) -> Metrics {
-        Metrics {
-            loss_sum: self.loss_sum.copy_on_device().expect("room"),
-            steps: self.steps.copy_on_device().expect("room"),
-        }
-    }
 }
 
 /// The best parameters so far, on their way to the host.
@@ -370,7 +364,7 @@ fn two_epochs(lab: &Lab, reset: impl Fn(&Metrics) -> Metrics) {
 fn two_epochs_with_metrics_that_are_reset_by_a_copy() {
     let lab = Lab::new();
     for _ in 0..10 {
-        two_epochs(&lab, Metrics::copy);
+        two_epochs(&lab, |kept| kept.copy_on_device().expect("room"));
     }
 }
 
@@ -451,17 +445,14 @@ fn a_panic_before_the_step_leaves_the_model_and_one_after_it_the_snapshot() {
     for (round, examples) in batches().into_iter().cycle().take(60).enumerate() {
         let batch = examples.on(&lab.device);
         // Each step begins with a snapshot of everything.
-        let (model, metrics) = state.as_ref().expect("a state");
-        let before = plain.clone();
-        let leaves = [
-            &model.parameters.w,
-            &model.parameters.b,
-            &model.momentum.w,
-            &model.momentum.b,
-            &metrics.loss_sum,
-            &metrics.steps,
-        ];
-        let snapshot = leaves.map(|leaf| leaf.to_host_async::<f32>().expect("starts"));
+        let old = state.as_ref().expect("a state");
+        let (before, built) = (plain.clone(), old.structure());
+        let leaves = old.leaves("state").into_iter();
+        let snapshot = leaves.map(|(_, leaf)| {
+            let values = leaf.to_host_async::<f32>().expect("starts");
+            (leaf.dims().to_vec(), values)
+        });
+        let snapshot: Vec<_> = snapshot.collect();
         let step = catch_unwind(AssertUnwindSafe(|| {
             interrupt(round % 5 == 1, &interrupted);
             let (model, metrics) = state.take().expect("a state");
@@ -486,16 +477,14 @@ fn a_panic_before_the_step_leaves_the_model_and_one_after_it_the_snapshot() {
             // It can't be used by mistake: there is none. The snapshot is whole.
             (_, None) => {
                 assert_eq!(round % 5, 3);
-                let [w, b, mw, mb, loss_sum, steps] = snapshot.map(|read| {
-                    let values = read.wait().expect("values");
-                    let dims = if values.len() == 1 { vec![] } else { vec![2] };
+                let leaves = snapshot.into_iter().map(|(dims, values)| {
+                    let values = values.wait().expect("values");
                     Buffer::from_host(&lab.device, &values, &dims).expect("room")
                 });
-                let model = Model {
-                    parameters: Parameters { w, b },
-                    momentum: Parameters { w: mw, b: mb },
-                };
-                let metrics = Metrics { loss_sum, steps };
+                let mut leaves = leaves.collect::<Vec<_>>().into_iter();
+                let (model, metrics) = Source::new(&mut leaves, &built)
+                    .finish::<Replica>()
+                    .expect("as many as there were");
                 before.check(&model, &metrics);
                 state = Some((model, metrics));
             }
@@ -512,9 +501,6 @@ fn interrupt(now: bool, count: &Cell<usize>) {
 }
 
 // Two devices.
-
-/// What each device has.
-type Replica = (Model, Metrics);
 
 /// Two devices with the replicated program.
 struct Pair {
@@ -611,7 +597,7 @@ fn two_epochs_on_two_devices() {
     for rate in RATES {
         let rates = pair.rates(rate);
         for (replica, initial) in replicas.iter_mut().zip(&initial) {
-            replica.1 = initial.copy();
+            replica.1 = initial.copy_on_device().expect("room");
         }
         plain.reset_metrics();
         for seed in 0..BATCHES {
@@ -698,8 +684,8 @@ fn a_panic_between_two_steps_on_two_devices() {
         }
         // One replica is enough to go on from: they are equal.
         let (model, metrics) = &replicas[0];
-        let leaves = [&model.parameters.w, &model.parameters.b];
-        let snapshot = leaves.map(|leaf| leaf.to_host_async::<f32>().expect("starts"));
+        let Parameters { w, b } = &model.parameters;
+        let snapshot = [w, b].map(|leaf| leaf.to_host_async::<f32>().expect("starts"));
         plain.check(model, metrics);
         let panic = catch_unwind(AssertUnwindSafe(|| {
             let next = pair.step(replicas, &batches, &rates).expect("runs");

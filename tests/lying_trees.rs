@@ -450,6 +450,25 @@ fn results_that_take_another_number_than_they_claim() {
     assert_eq!(values(&c), C);
 }
 
+#[test]
+fn the_leaves_and_copies_of_a_tree_that_lies() {
+    let world = World::new();
+    let v = |values: &[f32]| vector(&world.device, values);
+    for told in [0, 1, 3, 100] {
+        let structure = vec![list_of(told)];
+        let liar = Liar::<2>::with_structures(vec![v(&A), v(&B)], vec![], structure);
+        let leaves = liar.leaves("liar");
+        assert_eq!(leaves.len(), 2, "{told}");
+        assert!(leaves.iter().all(|(path, _)| path.starts_with("liar")));
+        assert_eq!(values(leaves[1].1), B);
+        // It takes one leaf and has two.
+        let error = liar.copy_on_device().err().expect("one is left");
+        assert!(error.message().contains("took 1 leaves"), "{error}");
+    }
+    let short = Taker::<3>(vec![v(&A)]);
+    assert!(short.copy_on_device().is_err());
+}
+
 /// Pushes what it owns, although it was only asked to lend.
 struct Giver(Mutex<Option<Buffer>>);
 

@@ -535,6 +535,59 @@ fn structures_can_be_compared_and_shown() {
     assert_eq!(Structure::leaf().paths("root"), ["root"]);
 }
 
+// Leaves as they are, and copies.
+
+#[test]
+fn leaves_can_be_looked_at_with_their_paths() {
+    let world = World::new();
+    let tree = Maybe {
+        w: world.leaf(3),
+        b: Some(world.leaf(4)),
+    };
+    let tree = (tree, map([("k", world.leaf(5))]), None::<Buffer>);
+    let leaves = tree.leaves("state");
+    let paths: Vec<&str> = leaves.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["state[0].w", "state[0].b", r#"state[1]["k"]"#]);
+    let numbers: Vec<usize> = leaves.iter().map(|(_, leaf)| number(leaf)).collect();
+    assert_eq!(numbers, [3, 4, 5]);
+    assert!(std::ptr::eq(leaves[0].1, &tree.0.w));
+    assert!(().leaves("nothing").is_empty());
+    assert_eq!(world.leaf(1).leaves("x")[0].0, "x");
+}
+
+#[test]
+fn a_copy_of_a_tree_shares_nothing_with_it() {
+    let world = World::new();
+    let add = compiled_text(
+        &world.client,
+        "func.func @main(%x: tensor<f32> {tf.aliasing_output = 0 : i32}) -> tensor<f32> {
+           %y = stablehlo.add %x, %x : tensor<f32>
+           return %y : tensor<f32>
+         }",
+    );
+    let tree = (
+        vec![world.leaf(1), world.leaf(2)],
+        map([("k", Some(world.leaf(3))), ("n", None)]),
+    );
+    let copy = tree.copy_on_device().expect("room");
+    assert_eq!(copy.structure(), tree.structure());
+    assert_eq!(world.lent(&copy), [1, 2, 3]);
+    let pairs = tree.leaves("").into_iter().zip(copy.leaves(""));
+    for ((_, leaf), (_, copy)) in pairs {
+        let [one, other] = [leaf, copy].map(|leaf| leaf.view::<f32>().expect("a view"));
+        assert_ne!(one.as_ptr(), other.as_ptr());
+    }
+    // What is done to the tree's memory is not done to the copy's.
+    for leaf in tree.0 {
+        let old = number(&leaf);
+        let outputs = add.run(leaf).expect("runs");
+        assert_eq!(numbers(&outputs), [2 * old]);
+    }
+    assert_eq!(world.lent(&copy), [1, 2, 3]);
+    assert!(copy.1["n"].is_none());
+    assert!(().copy_on_device().is_ok());
+}
+
 // Rebuilding from other leaves than a tree's own.
 
 #[test]
