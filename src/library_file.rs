@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::serialized::checksum;
+
 /// Why a file cannot be loaded as a shared library.
 #[derive(Debug)]
 pub(crate) enum LibraryFileError {
@@ -107,6 +109,15 @@ impl Machine {
             None
         }
     }
+}
+
+/// Tells builds of a library apart: by the size of the file and by its first page, where
+/// linkers put the build's id.
+pub(crate) fn fingerprint(path: &Path) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut start = file.metadata()?.len().to_le_bytes().to_vec();
+    file.by_ref().take(4096).read_to_end(&mut start)?;
+    Ok(checksum(&start))
 }
 
 const FILE_HEADER: usize = 64;

@@ -22,6 +22,7 @@ pub struct Plugin {
 struct Inner {
     api: Api,
     path: Option<PathBuf>,
+    build: Option<u64>,
     attributes: Vec<(String, Value)>,
 }
 
@@ -51,8 +52,8 @@ impl Plugin {
     /// There is no such file; it is not a (whole) library for this machine; it
     /// exports no `GetPjrtApi`; it returns no table; its API is not 0.57 or later.
     pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
-        let (path, api) = library::load(path.as_ref())?;
-        Plugin::from_api(api, Some(path))
+        let library = library::load(path.as_ref())?;
+        Plugin::from_api(library.api, Some(library.path), library.build)
     }
 
     /// The CPU plugin, found by the search order below.
@@ -102,7 +103,7 @@ impl Plugin {
             .map_err(|error| error.context(format!("plugin from {}", found.origin)))
     }
 
-    pub(crate) fn from_api(api: Api, path: Option<PathBuf>) -> Result<Plugin> {
+    pub(crate) fn from_api(api: Api, path: Option<PathBuf>, build: Option<u64>) -> Result<Plugin> {
         let attributes = match library::attributes(api) {
             Err(error) if error.code() == Code::Unimplemented => Vec::new(),
             other => other?,
@@ -111,6 +112,7 @@ impl Plugin {
             inner: Arc::new(Inner {
                 api,
                 path,
+                build,
                 attributes,
             }),
         })
@@ -169,6 +171,11 @@ impl Plugin {
             }),
             _ => None,
         }
+    }
+
+    /// What tells the plugin's file from other builds.
+    pub(crate) fn build(&self) -> Option<u64> {
+        self.inner.build
     }
 
     pub(crate) fn api(&self) -> Api {

@@ -5,10 +5,6 @@
 //! checked before the plugin sees them. This guards against accidents, not against
 //! malice: load only files that you trust, as with any program.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-
 use crate::client::Client;
 use crate::error::{Code, Error, Result};
 
@@ -74,27 +70,18 @@ pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<&'a [u8]> {
 /// state say too little: all CPU plugins call theirs `cpu`.
 fn maker(client: &Client) -> String {
     let (major, minor) = client.plugin().api_version();
-    let mut maker = format!(
-        "{} {} (PJRT API {major}.{minor}",
-        client.platform_name(),
-        client.platform_version()
-    );
-    if let Some(build) = client.plugin().path().and_then(|path| build_of(path).ok()) {
+    let mut maker = client.platform_name().to_owned();
+    if client.platform_version() != maker {
+        maker.push_str(&format!(" {}", client.platform_version()));
+    }
+    maker.push_str(&format!(" (PJRT API {major}.{minor}"));
+    if let Some(build) = client.plugin().build() {
         maker.push_str(&format!(", build {build:016x}"));
     }
     if client.platform_name() == "cpu" {
         maker.push_str(&format!(", processor {}", processor()));
     }
     maker + ")"
-}
-
-/// Tells builds of a plugin apart: by the size of the file and by its first page, where
-/// linkers put the build's id.
-fn build_of(path: &Path) -> std::io::Result<u64> {
-    let mut file = File::open(path)?;
-    let mut start = file.metadata()?.len().to_le_bytes().to_vec();
-    file.by_ref().take(4096).read_to_end(&mut start)?;
-    Ok(checksum(&start))
 }
 
 /// The processor's abilities that a compiler makes use of.
@@ -123,7 +110,7 @@ fn processor() -> String {
 }
 
 /// FNV-1a over eight bytes at a time: finds accidents, quickly.
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let mut sum = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
     for chunk in bytes.chunks(8) {

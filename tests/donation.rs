@@ -240,7 +240,10 @@ fn a_donor_that_no_output_fits_is_reported_and_runs_right() {
     let sum = compiled_text(&client, UNUSABLE_DONOR);
     assert_eq!(donation(&sum, 0), Donation::Unused);
     let table = sum.signature().to_string();
-    assert!(table.contains("offered for donation, but no output has 16 bytes"), "{table}");
+    assert!(
+        table.contains("offered for donation, but no output has 16 bytes"),
+        "{table}"
+    );
     assert_eq!(sum.signature().donated_bytes(), 0);
     assert_eq!(sum.memory_stats().expect("stated sizes").alias_bytes, 0);
     let kept = vector(&device, &[1., 2., 3., 4.]);

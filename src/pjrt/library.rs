@@ -15,12 +15,22 @@ use crate::value::Value;
 /// 0.54 and 0.57, so below it the slots aren't where they are expected.
 const OLDEST_MINOR: i32 = 57;
 
-/// The plugins of this process by canonical path. Loading holds the lock, so two
+/// A loaded library.
+#[derive(Clone)]
+pub(crate) struct Loaded {
+    pub(crate) api: Api,
+    /// The canonical path of the file.
+    pub(crate) path: PathBuf,
+    /// What tells the file from other builds, as it was when it was loaded.
+    pub(crate) build: Option<u64>,
+}
+
+/// The plugins of this process, one for each path. Loading holds the lock, so two
 /// threads that ask for one path initialise it once.
-static LOADED: Mutex<Vec<(PathBuf, Api)>> = Mutex::new(Vec::new());
+static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
 
 /// Loads the plugin at `path`, or gives the one that is loaded already.
-pub(crate) fn load(path: &Path) -> Result<(PathBuf, Api)> {
+pub(crate) fn load(path: &Path) -> Result<Loaded> {
     library_file::check(path).map_err(|fault| {
         let code = match fault {
             library_file::LibraryFileError::NoFile => Code::NotFound,
@@ -38,12 +48,16 @@ pub(crate) fn load(path: &Path) -> Result<(PathBuf, Api)> {
         )
     })?;
     let mut loaded = LOADED.lock();
-    if let Some((_, api)) = loaded.iter().find(|(known, _)| *known == path) {
-        return Ok((path, *api));
+    if let Some(known) = loaded.iter().find(|known| known.path == path) {
+        return Ok(known.clone());
     }
-    let api = open(&path)?;
-    loaded.push((path.clone(), api));
-    Ok((path, api))
+    let library = Loaded {
+        build: library_file::fingerprint(&path).ok(),
+        api: open(&path)?,
+        path,
+    };
+    loaded.push(library.clone());
+    Ok(library)
 }
 
 fn open(path: &Path) -> Result<Api> {
