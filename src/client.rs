@@ -86,7 +86,8 @@ pub(crate) struct Session {
     platform_version: String,
     process_index: i32,
     plugin: Plugin,
-    pub(crate) raw: RawClient,
+    /// Callbacks under way hold it too, the rest holds the session.
+    pub(crate) raw: Arc<RawClient>,
 }
 
 impl Client {
@@ -120,7 +121,7 @@ impl Client {
                 platform_version: raw.platform_version()?,
                 process_index: raw.process_index()?,
                 plugin: plugin.clone(),
-                raw,
+                raw: Arc::new(raw),
             }),
         })
     }
@@ -269,6 +270,14 @@ impl Client {
     /// The bytes are not whole, or come from another plugin or version.
     pub fn deserialize(&self, serialized: &[u8]) -> Result<Executable> {
         Executable::deserialize(self, serialized)
+    }
+}
+
+impl Drop for Session {
+    /// The last handle is gone. What is released behind the user's back comes first, so that
+    /// the client is destroyed here and the process may end.
+    fn drop(&mut self) {
+        self.raw.settle();
     }
 }
 

@@ -1123,8 +1123,8 @@ fn a_damaged_executable_is_refused() {
 fn an_executable_of_another_plugin_is_refused_by_name() {
     let (client, _) = one_device();
     let mut bytes = compiled(&client, "sgd_step").serialize().expect("bytes");
-    let version = client.platform_version().to_owned();
-    let maker = format!("cpu {version}");
+    let (major, minor) = client.plugin().api_version();
+    let maker = format!("cpu (PJRT API {major}.{minor}");
     let at = bytes
         .windows(maker.len())
         .position(|window| window == maker.as_bytes())

@@ -6,6 +6,8 @@
 
 use std::ffi::{c_char, c_int};
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use pjrt_sys::{
@@ -26,6 +28,7 @@ use pjrt_sys::{
 use super::api::Api;
 use super::completion::Completion;
 use super::owned::Owned;
+use super::reaper;
 use super::{named_value, parts};
 use crate::error::{Code, Error, Result};
 use crate::value::Value;
@@ -95,7 +98,18 @@ pub(crate) struct AllocatorFigures {
     pub(crate) peak_pool_bytes: Option<i64>,
 }
 
+/// How long the last handle waits for callbacks. A plugin that never calls back must not
+/// hang whoever drops it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 impl RawClient {
+    /// Waits until no callback holds the client any more, so that the caller is its last
+    /// holder. On the reaper's own thread there is nothing to wait for: there the last
+    /// callback destroys the client.
+    pub(crate) fn settle(self: &Arc<Self>) {
+        reaper::wait_until(PATIENCE, || Arc::strong_count(self) == 1);
+    }
+
     /// Makes a client (`PJRT_Client_Create`).
     pub(crate) fn create(api: Api, options: &[(String, Value)]) -> Result<RawClient> {
         let named = named_value::write(options);

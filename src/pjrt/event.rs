@@ -9,9 +9,9 @@ use pjrt_sys::{
 };
 
 use super::api::Api;
+use super::client::RawClient;
 use super::owned::Owned;
 use super::reaper;
-use crate::client::Session;
 use crate::error::{Error, Result};
 
 impl Owned<PJRT_Event> {
@@ -53,7 +53,7 @@ impl Owned<PJRT_Event> {
     ) {
         let pending = Box::new(Pending {
             api: self.api(),
-            session: Arc::clone(self.session()),
+            client: Arc::clone(&self.session().raw),
             inline: Box::new(inline),
             notice: Box::new(notice),
         });
@@ -92,7 +92,7 @@ impl Notice {
 
 struct Pending {
     api: Api,
-    session: Arc<Session>,
+    client: Arc<RawClient>,
     inline: Box<dyn FnOnce(&Notice) + Send>,
     notice: Box<dyn FnOnce(Notice) + Send>,
 }
@@ -100,7 +100,7 @@ struct Pending {
 impl Pending {
     fn hand_over(self, outcome: Notice) {
         let Pending {
-            session,
+            client,
             inline,
             notice,
             ..
@@ -110,7 +110,7 @@ impl Pending {
             notice(outcome);
             // May be the client's last holder: it is destroyed here, on the
             // reaper, not in the plugin's callback.
-            drop(session);
+            drop(client);
         }));
     }
 }

@@ -5,7 +5,9 @@
 //! only queue work here. The thread is the process's, starts with the first
 //! piece of work and never ends.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -21,6 +23,26 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     started: false,
 });
 static ARRIVED: Condvar = Condvar::new();
+static DONE: Condvar = Condvar::new();
+
+thread_local! {
+    static IS_REAPER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Blocks until `settled`, which some work brings about, or for `patience`. Returns at once
+/// on the reaper's own thread.
+pub(super) fn wait_until(patience: Duration, settled: impl Fn() -> bool) {
+    if IS_REAPER.get() {
+        return;
+    }
+    let deadline = Instant::now() + patience;
+    let mut queue = QUEUE.lock();
+    while !settled() {
+        if DONE.wait_until(&mut queue, deadline).timed_out() {
+            return;
+        }
+    }
+}
 
 /// Queues `work`. A panic inside it is caught: it must not end the thread.
 pub(super) fn run(work: Work) {
@@ -38,6 +60,7 @@ pub(super) fn run(work: Work) {
 }
 
 fn serve() {
+    IS_REAPER.set(true);
     loop {
         let work = {
             let mut queue = QUEUE.lock();
@@ -49,5 +72,8 @@ fn serve() {
             }
         };
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        // Under the lock, so that nobody looks just before and waits just after.
+        let _queue = QUEUE.lock();
+        DONE.notify_all();
     }
 }
