@@ -4,7 +4,7 @@
 
 mod strategy;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -49,6 +49,9 @@ struct OnDemand {
     /// Held while events are released, and while none may be.
     gate: Mutex<()>,
 }
+
+/// How long it's waited that nothing is alive: not so long again once a case has failed and gets smaller.
+static PATIENCE_MS: AtomicU64 = AtomicU64::new(10_000);
 
 impl OnDemand {
     fn release(&self) {
@@ -178,10 +181,12 @@ fn use_up(case: &Case, client_first: bool, world: &OnDemand, diary: &Diary) -> V
     machine.run(case)?;
     world.fake.heal();
     machine.finish(client_first)?;
+    let patience = Duration::from_millis(PATIENCE_MS.load(Ordering::SeqCst));
     let clean = world
         .fake
-        .wait_for(Duration::from_secs(10), |live| live == Default::default());
+        .wait_for(patience, |live| live == Default::default());
     if !clean {
+        PATIENCE_MS.store(100, Ordering::SeqCst);
         return Err(format!("left alive: {:?}", world.fake.live()));
     }
     match world.fake.violations() {
@@ -196,7 +201,6 @@ fn nothing_is_lost_and_nothing_stays_on_a_plugin_that_fails() {
     let plan = Plan {
         steps: 10_000,
         steps_a_case: 200,
-        programs_a_case: 3,
         trouble: false,
         happens: &["failures on demand", "given and lost"],
     };
