@@ -85,13 +85,11 @@ impl World for OnDemand {
         };
         let failure = Failure::new(Code::INTERNAL, format!("{entry} fails {ON_DEMAND}"));
         let mut failure = failure.on_call(usize::from(fault.after));
-        // A read that fails and goes on writes to freed memory.
-        let handles = fault.handles && entry != "PJRT_Buffer_ToHostBuffer";
-        if handles {
+        if fault.handles {
             failure = failure.with_handles();
         }
         self.fake.fail(entry, failure);
-        let handles = if handles { ", with handles" } else { "" };
+        let handles = if fault.handles { ", with handles" } else { "" };
         format!("call {} of {entry} is to fail{handles}", fault.after)
     }
 
