@@ -199,6 +199,7 @@ fn values_narrower_than_a_byte_are_copied() {
     assert_eq!(bits(read), (0..16).collect::<Vec<u8>>());
     // A device may hold two in a byte, so there is nothing to look at.
     let error = buffer.view::<F4E2M1FN>().expect_err("no view");
+    assert_eq!(error.code(), Code::InvalidArgument, "{error}");
     assert!(error.message().contains("`to_host`"), "{error}");
 }
 
@@ -337,6 +338,30 @@ fn shared_memory_is_released_when_the_output_in_it_is_gone() {
         },
     );
     ended.check_well();
+}
+
+#[test]
+fn a_process_may_end_when_everything_is_dropped() {
+    // What is released behind our back holds the client too: it must not be destroyed while
+    // the process ends. One in two died of that on 0.106.
+    const N: usize = 1 << 20;
+    for _ in 0..8 {
+        let ended = in_child("a_process_may_end_when_everything_is_dropped", || {
+            let (client, device) = one_device();
+            let bump = bump(&client, N);
+            for round in 0..20 {
+                let (buffer, _) = shared(&device, 1., N);
+                if round % 2 == 0 {
+                    drop(single(&bump, buffer));
+                } else {
+                    let output = bump.run(&buffer).expect("runs");
+                    drop(buffer);
+                    drop(output);
+                }
+            }
+        });
+        ended.check_well();
+    }
 }
 
 #[test]

@@ -196,6 +196,11 @@ impl<'w> Machine<'w> {
         Some(live[pick.of(live.len())?])
     }
 
+    fn picked(&self, pick: Pick) -> Option<(usize, &Buffer)> {
+        let slot = self.pick(pick)?;
+        Some((slot, self.slots[slot].buffer.as_ref()?))
+    }
+
     pub(crate) fn keep(
         &mut self,
         buffer: Buffer,
@@ -237,20 +242,11 @@ impl<'w> Machine<'w> {
     }
 
     fn copy(&mut self, buffer: Pick, to: Option<usize>) -> Verdict {
-        let Some(slot) = self.pick(buffer) else {
+        let Some((slot, buffer)) = self.picked(buffer) else {
             return Ok(());
         };
-        let Slot {
-            buffer: Some(buffer),
-            form,
-            device,
-            content,
-        } = &self.slots[slot]
-        else {
-            return Ok(());
-        };
-        let (form, content) = (*form, content.clone());
-        let device = to.unwrap_or(*device);
+        let (form, content) = (self.slots[slot].form, self.slots[slot].content.clone());
+        let device = to.unwrap_or(self.slots[slot].device);
         self.diary.note(format!(
             "b{} = copy of b{slot} to {device}",
             self.slots.len()
@@ -305,17 +301,10 @@ impl<'w> Machine<'w> {
     }
 
     fn wait(&self, buffer: Pick) -> Verdict {
-        let Some(slot) = self.pick(buffer) else {
+        let Some((slot, buffer)) = self.picked(buffer) else {
             return Ok(());
         };
-        let Slot {
-            buffer: Some(buffer),
-            content,
-            ..
-        } = &self.slots[slot]
-        else {
-            return Ok(());
-        };
+        let content = &self.slots[slot].content;
         self.diary.note(format!("wait for b{slot}"));
         match buffer.wait() {
             Ok(()) if content.has_failed() => {
@@ -328,18 +317,10 @@ impl<'w> Machine<'w> {
     }
 
     fn start_read(&mut self, buffer: Pick) -> Verdict {
-        let Some(slot) = self.pick(buffer) else {
+        let Some((slot, buffer)) = self.picked(buffer) else {
             return Ok(());
         };
-        let Slot {
-            buffer: Some(buffer),
-            form,
-            content,
-            ..
-        } = &self.slots[slot]
-        else {
-            return Ok(());
-        };
+        let Slot { form, content, .. } = &self.slots[slot];
         self.diary.note(format!("start to read b{slot}"));
         let content = content.clone();
         match form.start_read(buffer) {

@@ -69,8 +69,8 @@ impl Machine<'_> {
             let mut list = Vec::new();
             for (index, choice) in choices.iter().enumerate() {
                 let form = program.inputs[index].form;
-                let chosen =
-                    self.choose(form, *device, *choice, position, call.failed, reserved)?;
+                let failed = call.failed && self.can_await_failure(&program);
+                let chosen = self.choose(form, *device, *choice, position, failed, reserved)?;
                 let Some(slot) = chosen else { return Ok(None) };
                 list.push(Use {
                     slot,

@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
+use xla::Buffer;
+
 use crate::compiled::{Done, Outcome, Refusal};
 use crate::form::{Way, FORMS};
 use crate::machine::{speaks_of_donation, Machine, Verdict};
 use crate::model::Content;
 use crate::plan::Plan;
-use crate::program::Trouble;
+use crate::program::{Program, Trouble};
 use crate::step::{Call, Mishap};
 
 impl Machine<'_> {
@@ -80,6 +82,25 @@ impl Machine<'_> {
                 && self.passes_failed_where(plan, donates)
     }
 
+    /// 0.81 lets a run fail that takes over what a failing run before it was lent. So there such runs
+    /// are waited for.
+    fn await_failure(&self, outputs: &[usize]) {
+        for slot in outputs.iter().map(|slot| &self.slots[*slot]) {
+            if let (true, Some(buffer)) = (slot.content.has_failed(), &slot.buffer) {
+                // It's the failure that's known already.
+                let _ = buffer.wait();
+            }
+        }
+    }
+
+    pub(crate) fn can_await_failure(&self, program: &Program) -> bool {
+        !self.is_0_81() || program.output_count() > 0
+    }
+
+    fn is_0_81(&self) -> bool {
+        self.client.plugin().api_version() < (0, 106)
+    }
+
     /// A run consumes what's given and donated, and nothing else.
     fn check_report(&self, plan: &Plan, done: &Done) -> Verdict {
         let Some(report) = &done.report else {
@@ -95,12 +116,11 @@ impl Machine<'_> {
         if leaves.map(|leaf| leaf.argument).collect::<Vec<_>>() != given {
             return Err(format!("{given:?} were given, {report:?}"));
         }
-        let minor = self.client.plugin().api_version().1;
         for leaf in report.leaves() {
             let donated = plan.compiled.consumes(leaf.argument);
             let mut before = plan.uses[0][..leaf.argument].iter().enumerate();
             // 0.81 copies what's behind one that's lent and donated.
-            let copied = minor < 106
+            let copied = self.is_0_81()
                 && before.any(|(index, each)| !each.give && plan.compiled.consumes(index));
             // A run that fails may leave what it was given, and asking may be made to fail.
             let known = !self.world.fails_on_demand()
@@ -168,15 +188,20 @@ impl Machine<'_> {
                 self.keep(buffer, form, device, content);
             }
         }
-        if let Some(Ok(false)) = self
-            .slots
-            .get(first)
-            .and_then(|slot| Some(slot.buffer.as_ref()?.is_ready()))
-        {
+        let made: Vec<usize> = (first..self.slots.len()).collect();
+        if self.is_0_81() {
+            self.await_failure(&made);
+        }
+        let pending = |slot: &usize| {
+            let buffer = self.slots[*slot].buffer.as_ref();
+            matches!(buffer.map(Buffer::is_ready), Some(Ok(false)))
+        };
+        if made.first().is_some_and(pending) {
             self.diary.count("runs seen pending");
         }
-        let made: Vec<String> = (first..self.slots.len())
-            .map(|slot| format!("b{slot} {:?}", self.slots[slot].content))
+        let made: Vec<String> = made
+            .iter()
+            .map(|slot| format!("b{slot} {:?}", self.slots[*slot].content))
             .collect();
         self.diary.note(format!("  gives {}", made.join(", ")));
         Ok(())

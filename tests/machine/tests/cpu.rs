@@ -59,7 +59,6 @@ fn what_is_lent_stays_and_what_is_given_moves_on_a_real_plugin() {
     let plan = Plan {
         steps: 10_240,
         steps_a_case: 640,
-        programs_a_case: 3,
         trouble: true,
         happens: &[],
     };

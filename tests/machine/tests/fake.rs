@@ -4,7 +4,7 @@
 
 mod strategy;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -50,6 +50,9 @@ struct OnDemand {
     gate: Mutex<()>,
 }
 
+/// How long it's waited that nothing is alive: not so long again once a case has failed and gets smaller.
+static PATIENCE_MS: AtomicU64 = AtomicU64::new(10_000);
+
 impl OnDemand {
     fn release(&self) {
         let _gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,13 +85,11 @@ impl World for OnDemand {
         };
         let failure = Failure::new(Code::INTERNAL, format!("{entry} fails {ON_DEMAND}"));
         let mut failure = failure.on_call(usize::from(fault.after));
-        // A read that fails and goes on writes to freed memory.
-        let handles = fault.handles && entry != "PJRT_Buffer_ToHostBuffer";
-        if handles {
+        if fault.handles {
             failure = failure.with_handles();
         }
         self.fake.fail(entry, failure);
-        let handles = if handles { ", with handles" } else { "" };
+        let handles = if fault.handles { ", with handles" } else { "" };
         format!("call {} of {entry} is to fail{handles}", fault.after)
     }
 
@@ -178,10 +179,12 @@ fn use_up(case: &Case, client_first: bool, world: &OnDemand, diary: &Diary) -> V
     machine.run(case)?;
     world.fake.heal();
     machine.finish(client_first)?;
+    let patience = Duration::from_millis(PATIENCE_MS.load(Ordering::SeqCst));
     let clean = world
         .fake
-        .wait_for(Duration::from_secs(10), |live| live == Default::default());
+        .wait_for(patience, |live| live == Default::default());
     if !clean {
+        PATIENCE_MS.store(100, Ordering::SeqCst);
         return Err(format!("left alive: {:?}", world.fake.live()));
     }
     match world.fake.violations() {
@@ -196,7 +199,6 @@ fn nothing_is_lost_and_nothing_stays_on_a_plugin_that_fails() {
     let plan = Plan {
         steps: 10_000,
         steps_a_case: 200,
-        programs_a_case: 3,
         trouble: false,
         happens: &["failures on demand", "given and lost"],
     };

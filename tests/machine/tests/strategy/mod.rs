@@ -19,8 +19,6 @@ pub struct Plan {
     pub steps: usize,
     /// Steps of one case.
     pub steps_a_case: usize,
-    /// Programs of one case.
-    pub programs_a_case: usize,
     /// Whether programs have [`Trouble`]: on a real plugin. Else calls have [`Mishap`]s and there
     /// are [`Fault`]s.
     pub trouble: bool,
@@ -106,7 +104,15 @@ pub fn check_tally(plan: &Plan, diary: &Diary) {
 }
 
 fn case(plan: &Plan) -> impl Strategy<Value = Case> {
-    let programs = prop::collection::vec(program(plan.trouble), plan.programs_a_case);
+    let programs = [
+        program(one_device(), false).boxed(),
+        program(several_devices(), false).boxed(),
+        program(
+            prop_oneof![3 => one_device(), 1 => several_devices()],
+            plan.trouble,
+        )
+        .boxed(),
+    ];
     let steps = list(step(!plan.trouble), plan.steps_a_case);
     // The same few for all, so that one program's outputs are another's inputs.
     let forms = prop::collection::vec(form(), 3);
@@ -153,7 +159,10 @@ struct RawOutput {
     number: i8,
 }
 
-fn program(with_trouble: bool) -> impl Strategy<Value = RawProgram> {
+fn program(
+    devices: impl Strategy<Value = Vec<usize>>,
+    with_trouble: bool,
+) -> impl Strategy<Value = RawProgram> {
     let form = prop_oneof![4 => Just(0usize), 2 => Just(1), 1 => Just(2)];
     let donor = prop_oneof![
         3 => Just(RawDonor::No),
@@ -175,8 +184,8 @@ fn program(with_trouble: bool) -> impl Strategy<Value = RawProgram> {
     });
     let trouble = match with_trouble {
         true => prop_oneof![
-            10 => Just(Trouble::No),
-            1 => Just(Trouble::AtOnce),
+            1 => Just(Trouble::No),
+            2 => Just(Trouble::AtOnce),
             1 => Just(Trouble::Later),
         ]
         .boxed(),
@@ -184,7 +193,7 @@ fn program(with_trouble: bool) -> impl Strategy<Value = RawProgram> {
     };
     let one_in = |count: u32| prop::bool::weighted(1.0 / f64::from(count));
     let parts = (
-        devices(),
+        devices,
         prop::collection::vec(input, 1..=6),
         prop::collection::vec(output, 0..=4),
         one_in(2),
@@ -247,10 +256,11 @@ impl RawOutput {
         let second = alike[usize::from(self.second) % alike.len()];
         let op = match self.kind {
             0..=1 => Op::Copy(first),
-            2..=5 => Op::Add(first, second),
-            6..=8 => Op::Subtract(first, second),
-            9 => Op::Const(self.number),
-            _ if collective => Op::AllReduce(first),
+            2..=4 => Op::Add(first, second),
+            5..=6 => Op::Subtract(first, second),
+            7 => Op::Const(self.number),
+            // The compiler leaves out a sum of nothing.
+            _ if collective && form.count() > 0 => Op::AllReduce(first),
             _ => Op::Add(first, second),
         };
         Output { form, op }
@@ -271,13 +281,14 @@ fn donor_into(form: Form, outputs: &[Output], taken: &mut [bool], target: u8) ->
     Donor::Into(output)
 }
 
-fn devices() -> impl Strategy<Value = Vec<usize>> {
+fn one_device() -> impl Strategy<Value = Vec<usize>> {
+    (0..4usize).prop_map(|device| vec![device])
+}
+
+/// Two or all four, in any order.
+fn several_devices() -> impl Strategy<Value = Vec<usize>> {
     let all = || Just(vec![0, 1, 2, 3]).prop_shuffle();
-    prop_oneof![
-        5 => (0..4usize).prop_map(|device| vec![device]),
-        2 => all().prop_map(|all| all[..2].to_vec()),
-        2 => all(),
-    ]
+    prop_oneof![all().prop_map(|all| all[..2].to_vec()), all()]
 }
 
 fn form() -> impl Strategy<Value = Form> {
@@ -290,7 +301,7 @@ fn form() -> impl Strategy<Value = Form> {
 
 fn step(on_demand: bool) -> impl Strategy<Value = Step> {
     // Not after each: a read waits for the runs before it.
-    let look = prop::option::weighted(0.7, pick());
+    let look = prop::option::weighted(0.5, pick());
     (operation(on_demand), look).prop_map(|(operation, look)| Step { operation, look })
 }
 
@@ -381,7 +392,7 @@ fn call(on_demand: bool) -> impl Strategy<Value = Call> {
         prop::bool::weighted(0.1),
         prop::bool::weighted(0.1),
         prop::bool::weighted(0.06),
-        any::<bool>(),
+        prop::bool::weighted(0.3),
     );
     (pick(), arguments, how, flags, mishap).prop_map(
         |(program, arguments, how, (elsewhere, borrow, failed, look), mishap)| Call {
