@@ -1143,7 +1143,7 @@ fn an_executable_of_another_plugin_is_refused_by_name() {
     assert_eq!(error.code(), Code::FailedPrecondition, "{error}");
     assert_eq!(error.function(), None, "{error}");
     for words in [
-        &format!("made by gpu {version}"),
+        &format!("made by gpu (PJRT API {major}.{minor}"),
         &format!("this is {maker}"),
     ] {
         assert!(error.message().contains(words), "no `{words}` in: {error}");
