@@ -7,7 +7,7 @@ use xla::{Buffer, Device, Element, ElementType, HostVec, Plain, Result, Scope};
 /// An element type and dimensions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Form {
-    /// One of those that [`with_type`] knows.
+    /// One of those that `with_type` knows.
     pub element: ElementType,
     /// The slowest varying first.
     pub dims: &'static [usize],
