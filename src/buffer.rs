@@ -201,6 +201,7 @@ impl Buffer {
         let check = || {
             let shape = Shape::of::<T>(dims)?;
             shape.check_elements(T::TYPE, values.len())?;
+            upload::check_known(place.session(), T::TYPE)?;
             Ok((place.resolve()?, shape))
         };
         let ((at, device), shape) = match check() {

@@ -54,7 +54,7 @@ pub(crate) fn upload(
 }
 
 /// Refuses a type that is newer than the plugin's API.
-fn check_known(session: &Session, element_type: ElementType) -> Result<()> {
+pub(crate) fn check_known(session: &Session, element_type: ElementType) -> Result<()> {
     let (major, minor) = session.raw.api().version();
     if minor >= element_type.since() {
         return Ok(());

@@ -16,6 +16,7 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::memory::Place;
 use crate::shape::{Layout, Shape};
+use crate::upload;
 
 /// Buffers of borrowed host memory, alive until the scope ends: see
 /// [`Client::scope`](crate::Client::scope).
@@ -84,6 +85,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         }
         let shape = Shape::of::<T>(dims)?;
         shape.check_elements(T::TYPE, values.len())?;
+        upload::check_known(&self.session, T::TYPE)?;
         let (at, device) = place.resolve()?;
         // SAFETY: the entry is kept in the scope, which `run` drops before it returns; 'env
         // outlives `run`. The buffer is never handed out by value, and dropped before
