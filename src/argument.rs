@@ -39,24 +39,31 @@ impl<'a> From<&'a Buffer> for Argument<'a> {
     }
 }
 
+/// How many arguments a list holds without memory of its own.
+const ARGUMENTS: usize = 64;
+
 /// The flat list of a device's arguments, in the program's order.
 #[derive(Debug, Default)]
 pub struct ArgumentList<'a> {
     // A run with no more allocates nothing for its arguments.
-    pub(crate) arguments: SmallVec<[Argument<'a>; 64]>,
+    pub(crate) arguments: SmallVec<[Argument<'a>; ARGUMENTS]>,
     /// Where it is set, arguments are compared with a program's inputs and not kept.
     comparison: Option<Comparison<'a>>,
 }
 
-/// Arguments held against the inputs of a program on its first device.
+/// Arguments held against the inputs of a program on one of its devices.
 #[derive(Debug)]
 struct Comparison<'a> {
     executable: &'a Executable,
+    position: usize,
     seen: usize,
     fit: bool,
 }
 
 impl<'a> ArgumentList<'a> {
+    /// How many arguments a list holds without memory of its own.
+    pub(crate) const INLINE: usize = ARGUMENTS;
+
     /// An empty list.
     pub fn new() -> Self {
         ArgumentList::default()
@@ -72,12 +79,33 @@ impl<'a> ArgumentList<'a> {
         }
     }
 
-    /// A list that keeps nothing and only sees whether what is appended are the program's
-    /// arguments: cheaper than keeping them.
-    pub(crate) fn comparing(executable: &'a Executable) -> Self {
+    /// A list in the memory of another that has been emptied.
+    pub(crate) fn recycled(memory: Vec<Argument<'a>>) -> Self {
+        ArgumentList {
+            arguments: SmallVec::from_vec(memory),
+            comparison: None,
+        }
+    }
+
+    /// The memory of a list, where it has any of its own, for the next.
+    pub(crate) fn into_memory(mut self) -> Option<Vec<Argument<'static>>> {
+        self.arguments.clear();
+        if !self.arguments.spilled() {
+            return None;
+        }
+        let emptied = self.arguments.into_vec().into_iter();
+        // There are none: only the type changes, and the memory is kept.
+        let forever = emptied.map(|_| unreachable!("the list was emptied"));
+        Some(forever.collect())
+    }
+
+    /// A list that keeps nothing and only sees whether what is appended are the arguments
+    /// of the program's device at `position`: cheaper than keeping them.
+    pub(crate) fn comparing(executable: &'a Executable, position: usize) -> Self {
         ArgumentList {
             comparison: Some(Comparison {
                 executable,
+                position,
                 seen: 0,
                 fit: true,
             }),
@@ -122,7 +150,10 @@ impl Comparison<'_> {
     fn see(&mut self, argument: &Argument<'_>) {
         let input = self.executable.signature.inputs().get(self.seen);
         self.seen += 1;
-        self.fit &= input.is_some_and(|input| self.executable.fits(0, input, argument.buffer()));
+        self.fit &= input.is_some_and(|input| {
+            self.executable
+                .fits(self.position, input, argument.buffer())
+        });
     }
 }
 

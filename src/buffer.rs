@@ -162,27 +162,7 @@ impl Buffer {
     /// The number of bytes is not [`Shape::byte_size`]; a byte of a `pred` is neither
     /// 0 nor 1; as [`Buffer::from_host`].
     pub fn from_bytes(place: impl Into<Place>, bytes: &[u8], shape: &Shape) -> Result<Buffer> {
-        if bytes.len() != shape.byte_size() {
-            return Err(Error::invalid(format!(
-                "{shape} takes {} bytes, but {} were given",
-                shape.byte_size(),
-                bytes.len()
-            )));
-        }
-        match shape.element_type() {
-            ElementType::Token => {
-                return Err(Error::invalid("a token can't be made from host memory"))
-            }
-            ElementType::Pred => {
-                if let Some(index) = bytes.iter().position(|byte| *byte > 1) {
-                    return Err(Error::invalid(format!(
-                        "byte {index} of the pred buffer is {}, which is neither 0 nor 1",
-                        bytes[index]
-                    )));
-                }
-            }
-            _ => {}
-        }
+        check_bytes(bytes, shape)?;
         Buffer::upload(&place.into(), bytes, shape, None)
     }
 
@@ -223,6 +203,22 @@ impl Buffer {
                 Err(HostVecError { error, values })
             }
         }
+    }
+
+    /// Row-major bytes in the layout that a program wants: as many as the shape takes. What
+    /// [`Buffer::from_bytes`] refuses is refused here too.
+    pub(crate) fn upload_bytes(
+        place: impl Into<Place>,
+        bytes: &[u8],
+        shape: &Shape,
+        layout: &Layout,
+    ) -> Result<Buffer> {
+        let place = place.into();
+        if layout.is_row_major() {
+            return Buffer::from_bytes(place, bytes, shape);
+        }
+        check_bytes(bytes, shape)?;
+        Buffer::upload(&place, bytes, shape, Some(layout))
     }
 
     fn upload(
@@ -416,6 +412,15 @@ impl Buffer {
         Ok(self.form.to_row_major(elements).concat())
     }
 
+    /// As [`Buffer::to_bytes`], into memory of that size.
+    pub(crate) fn read_bytes_into(&self, bytes: &mut [u8]) -> Result<()> {
+        if self.layout().is_row_major() && self.element_type() != ElementType::Token {
+            return self.raw.read_into(bytes);
+        }
+        bytes.copy_from_slice(&self.to_bytes()?);
+        Ok(())
+    }
+
     /// Starts a copy to another device of the client
     /// (`PJRT_Buffer_CopyToDevice`). To its own device it is
     /// [`Buffer::copy_on_device`].
@@ -484,6 +489,28 @@ impl Buffer {
             None => Place::from(&self.device()),
         };
         self.copy_through_host(&place)
+    }
+}
+
+/// Refuses bytes that are not the elements of a shape.
+fn check_bytes(bytes: &[u8], shape: &Shape) -> Result<()> {
+    if bytes.len() != shape.byte_size() {
+        return Err(Error::invalid(format!(
+            "{shape} takes {} bytes, but {} were given",
+            shape.byte_size(),
+            bytes.len()
+        )));
+    }
+    match shape.element_type() {
+        ElementType::Token => Err(Error::invalid("a token can't be made from host memory")),
+        ElementType::Pred => match bytes.iter().position(|byte| *byte > 1) {
+            None => Ok(()),
+            Some(index) => Err(Error::invalid(format!(
+                "byte {index} of the pred buffer is {}, which is neither 0 nor 1",
+                bytes[index]
+            ))),
+        },
+        _ => Ok(()),
     }
 }
 

@@ -19,6 +19,7 @@ struct Repr {
     error: Error,
     given: Vec<GivenBack>,
     lost: Vec<Lost>,
+    out_of_step: bool,
 }
 
 /// A buffer that was given to a call and came back.
@@ -45,7 +46,18 @@ pub struct Lost {
 
 impl CallError {
     pub(crate) fn new(error: Error, given: Vec<GivenBack>, lost: Vec<Lost>) -> CallError {
-        CallError(Box::new(Repr { error, given, lost }))
+        CallError(Box::new(Repr {
+            error,
+            given,
+            lost,
+            out_of_step: false,
+        }))
+    }
+
+    /// The plugin failed at a launch on several devices.
+    pub(crate) fn out_of_step(mut self) -> CallError {
+        self.0.out_of_step = true;
+        self
     }
 
     /// What went wrong.
@@ -56,6 +68,13 @@ impl CallError {
     /// What kind of failure it is.
     pub fn code(&self) -> Code {
         self.0.error.code()
+    }
+
+    /// Whether the plugin failed at a launch on several devices, so that some of them may
+    /// have run the program and others not: replicas may have become different. Restore
+    /// them from one state. Of a refused call this is `false`: no device has run it.
+    pub fn may_be_out_of_step(&self) -> bool {
+        self.0.out_of_step
     }
 
     /// The given buffers that are intact, device by device, in argument order.
@@ -79,6 +98,10 @@ impl CallError {
     }
 }
 
+/// What the message of a launch that failed on several devices ends with.
+pub(crate) const OUT_OF_STEP: &str =
+    "; some devices may have run it and others not: restore them from one state";
+
 impl From<CallError> for Error {
     fn from(error: CallError) -> Error {
         error.0.error
@@ -87,7 +110,12 @@ impl From<CallError> for Error {
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Repr { error, given, lost } = &*self.0;
+        let Repr {
+            error,
+            given,
+            lost,
+            out_of_step,
+        } = &*self.0;
         write!(f, "{error}")?;
         if !given.is_empty() {
             let verb = if given.len() == 1 { "comes" } else { "come" };
@@ -100,6 +128,9 @@ impl fmt::Display for CallError {
                 let comma = if index == 0 { "" } else { "," };
                 write!(f, "{comma} {} on device {}", lost.name, lost.device)?;
             }
+        }
+        if *out_of_step {
+            f.write_str(OUT_OF_STEP)?;
         }
         Ok(())
     }

@@ -17,8 +17,10 @@ pub struct DonationReport {
 pub struct GivenLeaf {
     /// What the argument is called: its path where the call was typed.
     pub name: String,
-    /// Its place in the flat list of arguments.
+    /// Its place in the flat list of a device's arguments.
     pub argument: usize,
+    /// The position of its device in [`Executable::devices`](crate::Executable::devices).
+    pub device: usize,
     /// Whether the run took its memory over (`PJRT_Buffer_IsDeleted` after the launch).
     pub consumed: bool,
 }

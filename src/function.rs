@@ -1,18 +1,17 @@
 //! Typed programs: trees in, trees out.
 
-use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::argument::ArgumentList;
-use crate::buffer::Buffer;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
-use crate::function_error::FunctionError;
+use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::outputs::Outputs;
 use crate::parameter::Parameters;
-use crate::signature::{plural, Donation, Signature};
+use crate::roots::{given_leaves, lent_donor, Roots, Structures};
+use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
 
 /// A program with types: `P` is a tuple of [`Give`](crate::Give) and
@@ -62,7 +61,7 @@ use crate::tree::{Known, Source, Structure, Tree};
 /// ```
 pub struct Function<P, R> {
     executable: Executable,
-    names: &'static [&'static str],
+    roots: Roots,
     results: Option<Structure>,
     types: PhantomData<fn(P) -> R>,
 }
@@ -78,7 +77,7 @@ impl Executable {
     pub fn typed<P: Parameters, R: Tree>(self) -> Result<Function<P, R>> {
         let function = Function {
             executable: self,
-            names: &[],
+            roots: Roots::default(),
             results: R::constant_structure(),
             types: PhantomData,
         };
@@ -92,7 +91,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// and so on: `#0.weights`.
     #[must_use]
     pub fn with_names(mut self, names: &'static [&'static str]) -> Function<P, R> {
-        self.names = names;
+        self.roots = Roots(names);
         self
     }
 
@@ -185,8 +184,9 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             Ok(outputs) => self.build(outputs, results).map_err(|(error, left)| {
                 let structures = structures.unwrap_or_else(P::constant_structures);
                 let paths = self.paths(&structures).into_iter();
-                let given = paths.zip(Self::given(&structures));
-                let lost = given.filter(|(_, given)| *given).map(|(path, _)| path);
+                let given = paths.zip(given_leaves(&structures, P::GIVEN));
+                let lost = given.filter(|(_, given)| *given);
+                let lost = lost.map(|(path, _)| LostLeaf { path, device: 0 });
                 FunctionError::unbuilt(error, left, lost.collect())
             }),
             Err(error) => {
@@ -197,7 +197,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     }
 
     /// How the results of a call are built, from its arguments.
-    fn expected(&self, arguments: &[(TypeId, Structure)]) -> Result<Structure> {
+    fn expected(&self, arguments: &Structures) -> Result<Structure> {
         let structure = R::expected(&Known::new(arguments))
             .map_err(|error| error.context(format!("the results of {}", self.program())))?;
         self.check_results(&structure)?;
@@ -222,18 +222,17 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     /// Builds the results; else says why not, and gives the outputs that are left. Only trees
     /// written by hand, or a structure given for another type, come to that.
-    fn build(
-        &self,
-        outputs: Outputs,
-        results: &Structure,
-    ) -> Result<R, (Error, Vec<(String, Buffer)>)> {
+    fn build(&self, outputs: Outputs, results: &Structure) -> Result<R, (Error, Vec<Survivor>)> {
         let count = outputs.len();
         let mut outputs = outputs.into_iter();
         let built = Source::new(&mut outputs, results).finish::<R>();
         built.map_err(|error| {
             let first = count - outputs.len();
-            let left = outputs.enumerate();
-            let left = left.map(|(index, buffer)| (format!("output {}", first + index), buffer));
+            let left = outputs.enumerate().map(|(index, buffer)| Survivor {
+                path: format!("output {}", first + index),
+                device: 0,
+                buffer,
+            });
             let doing = format!("building the results of {}", self.program());
             (error.context(doing), left.collect())
         })
@@ -265,20 +264,9 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         Ok(())
     }
 
-    /// Of each leaf whether it is passed by value.
-    fn given(structures: &[(TypeId, Structure)]) -> impl Iterator<Item = bool> + '_ {
-        let parameters = structures.iter().zip(P::GIVEN);
-        parameters.flat_map(|((_, built), given)| (0..built.leaf_count()).map(|_| *given))
-    }
-
     /// Refuses a `Ref` where the program donates.
-    fn check_donation(&self, structures: &[(TypeId, Structure)]) -> Result<()> {
-        let inputs = self.executable.signature.inputs().iter();
-        let donated = inputs.map(|input| matches!(input.donation(), Donation::Into { .. }));
-        match donated
-            .zip(Self::given(structures))
-            .position(|(donated, given)| donated && !given)
-        {
+    fn check_donation(&self, structures: &Structures) -> Result<()> {
+        match lent_donor(self.signature(), structures, P::GIVEN) {
             None => Ok(()),
             Some(index) => Err(Error::invalid(format!(
                 "`{}` is taken by reference (`Ref`), but {} donates it; take it by value (`Give`)",
@@ -291,7 +279,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// Compares what is about to be passed, by reference: a refusal leaves it whole.
     fn check_arguments(&self, arguments: &P::Arguments<'_>) -> Result<()> {
         if P::LEAVES.is_some() {
-            let mut leaves = ArgumentList::comparing(&self.executable);
+            let mut leaves = ArgumentList::comparing(&self.executable, 0);
             P::lend(arguments, &mut leaves);
             if leaves.all_fit() {
                 return Ok(());
@@ -330,35 +318,16 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         self.executable.signature.outputs().len()
     }
 
-    fn root(&self, index: usize) -> String {
-        match self.names.get(index) {
-            Some(name) => (*name).to_owned(),
-            None => format!("#{index}"),
-        }
+    fn paths(&self, structures: &Structures) -> Vec<String> {
+        self.roots.paths(structures)
     }
 
-    fn paths(&self, structures: &[(TypeId, Structure)]) -> Vec<String> {
-        let arguments = structures.iter().enumerate();
-        arguments
-            .flat_map(|(index, (_, built))| built.paths(&self.root(index)))
-            .collect()
+    fn leaf_name(&self, structures: &Structures, index: usize) -> String {
+        self.roots.leaf_name(self.signature(), structures, index)
     }
 
-    /// What a leaf is called. A tree written by hand may tell of fewer than it has.
-    fn leaf_name(&self, structures: &[(TypeId, Structure)], index: usize) -> String {
-        let path = self.paths(structures).into_iter().nth(index);
-        path.unwrap_or_else(|| self.executable.signature.describe_input(index))
-    }
-
-    /// How many leaves each argument has, for a message.
-    fn leaf_table(&self, structures: &[(TypeId, Structure)]) -> String {
-        let arguments = structures.iter().enumerate();
-        let counts = arguments
-            .map(|(index, (_, built))| format!("{}: {}", self.root(index), built.leaf_count()));
-        match counts.collect::<Vec<_>>() {
-            counts if counts.is_empty() => String::new(),
-            counts => format!(" ({})", counts.join(", ")),
-        }
+    fn leaf_table(&self, structures: &Structures) -> String {
+        self.roots.leaf_table(structures)
     }
 }
 

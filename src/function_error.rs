@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::buffer::Buffer;
-use crate::call_error::CallError;
+use crate::call_error::{CallError, OUT_OF_STEP};
 use crate::error::{Code, Error};
 use crate::signature::plural;
 
@@ -20,8 +20,30 @@ pub struct FunctionError<G>(Box<Repr<G>>);
 struct Repr<G> {
     error: Error,
     given: Option<G>,
-    survivors: Vec<(String, Buffer)>,
-    lost: Vec<String>,
+    survivors: Vec<Survivor>,
+    lost: Vec<LostLeaf>,
+    out_of_step: bool,
+}
+
+/// A buffer that is left of a failed call.
+#[derive(Debug)]
+pub struct Survivor {
+    /// The path of the argument, such as `state.weights`; an output's number where the results
+    /// could not be built.
+    pub path: String,
+    /// The position of its device in [`Executable::devices`](crate::Executable::devices).
+    pub device: usize,
+    /// The buffer, as it was.
+    pub buffer: Buffer,
+}
+
+/// A given buffer that a failed call consumed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostLeaf {
+    /// The path of the argument, such as `state.weights`.
+    pub path: String,
+    /// The position of its device in [`Executable::devices`](crate::Executable::devices).
+    pub device: usize,
 }
 
 impl<G> FunctionError<G> {
@@ -31,6 +53,7 @@ impl<G> FunctionError<G> {
             given: Some(given),
             survivors: Vec::new(),
             lost: Vec::new(),
+            out_of_step: false,
         }))
     }
 
@@ -40,31 +63,38 @@ impl<G> FunctionError<G> {
             Some(path) => path.clone(),
             None => format!("argument {argument}"),
         };
-        let lost = error
-            .lost()
-            .iter()
-            .map(|lost| path(lost.argument))
-            .collect();
+        let lost = error.lost().iter().map(|lost| LostLeaf {
+            path: path(lost.argument),
+            device: lost.device,
+        });
+        let lost = lost.collect();
+        let out_of_step = error.may_be_out_of_step();
         let (error, given) = error.into_parts();
         let survivors = given.into_iter();
         FunctionError(Box::new(Repr {
             error,
             given: None,
             survivors: survivors
-                .map(|given| (path(given.argument), given.buffer))
+                .map(|given| Survivor {
+                    path: path(given.argument),
+                    device: given.device,
+                    buffer: given.buffer,
+                })
                 .collect(),
             lost,
+            out_of_step,
         }))
     }
 
     /// The run was started, but its outputs don't make the results. What is left of them, and
     /// the paths of what was given.
-    pub(crate) fn unbuilt(error: Error, left: Vec<(String, Buffer)>, lost: Vec<String>) -> Self {
+    pub(crate) fn unbuilt(error: Error, left: Vec<Survivor>, lost: Vec<LostLeaf>) -> Self {
         FunctionError(Box::new(Repr {
             error,
             given: None,
             survivors: left,
             lost,
+            out_of_step: false,
         }))
     }
 
@@ -96,18 +126,24 @@ impl<G> FunctionError<G> {
         (self.0.error, self.0.given)
     }
 
-    /// The given buffers that a failed call left intact, with their paths.
-    pub fn survivors(&self) -> &[(String, Buffer)] {
+    /// Whether the plugin failed at a launch on several devices: see
+    /// [`CallError::may_be_out_of_step`].
+    pub fn may_be_out_of_step(&self) -> bool {
+        self.0.out_of_step
+    }
+
+    /// The given buffers that a failed call left intact, device by device.
+    pub fn survivors(&self) -> &[Survivor] {
         &self.0.survivors
     }
 
     /// The same by value.
-    pub fn into_survivors(self) -> Vec<(String, Buffer)> {
+    pub fn into_survivors(self) -> Vec<Survivor> {
         self.0.survivors
     }
 
-    /// The paths of the given buffers that a failed call consumed.
-    pub fn lost(&self) -> &[String] {
+    /// The given buffers that a failed call consumed, device by device.
+    pub fn lost(&self) -> &[LostLeaf] {
         &self.0.lost
     }
 }
@@ -125,6 +161,7 @@ impl<G> fmt::Display for FunctionError<G> {
             survivors,
             lost,
             given,
+            out_of_step,
         } = &*self.0;
         write!(f, "{error}")?;
         if given.is_some() {
@@ -139,7 +176,17 @@ impl<G> fmt::Display for FunctionError<G> {
             write!(f, "; {} {verb}", plural(survivors.len(), "buffer"))?;
         }
         if !lost.is_empty() {
-            write!(f, "; consumed all the same: {}", lost.join(", "))?;
+            f.write_str("; consumed all the same:")?;
+            for (index, LostLeaf { path, device }) in lost.iter().enumerate() {
+                let comma = if index == 0 { "" } else { "," };
+                write!(f, "{comma} {path}")?;
+                if *out_of_step {
+                    write!(f, " on device {device}")?;
+                }
+            }
+        }
+        if *out_of_step {
+            f.write_str(OUT_OF_STEP)?;
         }
         Ok(())
     }

@@ -99,7 +99,7 @@ impl Executable {
 
     /// Checks and starts. `ends` says where in the list each device's arguments end.
     /// Empties the list; gives the record that the outputs of a paced launch share.
-    fn launch(
+    pub(crate) fn launch(
         &self,
         list: &mut ArgumentList<'_>,
         ends: &[usize],
@@ -135,14 +135,16 @@ impl Executable {
         }
     }
 
-    /// What became of the given arguments of a run that was started on one device.
+    /// What became of the given arguments of a run that was started.
     fn report(&self, list: &ArgumentList<'_>) -> Vec<GivenLeaf> {
+        let inputs = self.signature.inputs().len();
         let arguments = list.arguments.iter().enumerate();
         let given = arguments.filter(|(_, argument)| !argument.is_lent());
         given
-            .map(|(index, argument)| GivenLeaf {
-                name: self.signature.describe_input(index),
-                argument: index,
+            .map(|(place, argument)| GivenLeaf {
+                name: self.signature.describe_input(place % inputs),
+                argument: place % inputs,
+                device: place / inputs,
                 consumed: matches!(argument.buffer().raw().is_deleted(), Ok(true)),
             })
             .collect()
@@ -361,6 +363,29 @@ impl Executable {
 
     fn make_sure_of(&self, list: &ArgumentList<'_>) -> Result<()> {
         self.make_sure_where(list, self.paced, |_| true)
+            .map_err(|(place, error)| self.name_place(place, error))
+    }
+
+    /// Whether all arguments of a collective launch have values, before its turn: what
+    /// `launch` asks again is then known, and a refusal leaves the arguments where they are.
+    /// The place of the first that has none, with the reason.
+    pub(crate) fn await_arguments(
+        &self,
+        list: &ArgumentList<'_>,
+    ) -> std::result::Result<(), (usize, Error)> {
+        if !self.signature.has_collectives() {
+            return Ok(());
+        }
+        if self.paced {
+            // The outcome of the launch before it tells of most arguments at once.
+            self.session().turn().settle();
+        }
+        self.make_sure_where(list, self.paced, |_| true)
+    }
+
+    fn name_place(&self, place: usize, error: Error) -> Error {
+        let inputs = self.signature.inputs().len();
+        error.context(self.name_of(place / inputs, place % inputs))
     }
 
     /// What is lent where the program donates is copied by XLA, and on CPU the copy of a
@@ -378,7 +403,8 @@ impl Executable {
         };
         let mut arguments = list.arguments.iter().enumerate();
         if arguments.any(|(place, argument)| argument.is_lent() && donates(place)) {
-            self.make_sure_where(list, true, donates)?;
+            self.make_sure_where(list, true, donates)
+                .map_err(|(place, error)| self.name_place(place, error))?;
         }
         Ok(())
     }
@@ -388,12 +414,10 @@ impl Executable {
         list: &ArgumentList<'_>,
         wait: bool,
         chosen: impl Fn(usize) -> bool,
-    ) -> Result<()> {
-        let inputs = self.signature.inputs().len();
+    ) -> std::result::Result<(), (usize, Error)> {
         let arguments = list.arguments.iter().enumerate();
         for (place, argument) in arguments.filter(|(place, _)| chosen(*place)) {
-            launch::make_sure(argument.buffer(), wait)
-                .map_err(|error| error.context(self.name_of(place / inputs, place % inputs)))?;
+            launch::make_sure(argument.buffer(), wait).map_err(|error| (place, error))?;
         }
         Ok(())
     }
@@ -404,17 +428,26 @@ impl Executable {
         raw: &mut impl Iterator<Item = execute::RawBuffer>,
         record: &Option<Arc<Launch>>,
     ) -> Outputs {
-        let outputs = self.signature.outputs().iter();
         Outputs {
-            // The signature leads: a `zip` that `raw` led would take one too many.
-            buffers: outputs
-                .zip(raw)
-                .map(|(output, raw)| {
-                    let form = Arc::clone(output.form());
-                    Buffer::from_raw(raw, form, device.index(), record.clone())
-                })
-                .collect(),
+            buffers: self.buffers(device, raw, record).collect(),
         }
+    }
+
+    /// A device's outputs, from the launch's: they follow one another device by device.
+    pub(crate) fn buffers<'x>(
+        &'x self,
+        device: &'x Device,
+        raw: &'x mut impl Iterator<Item = execute::RawBuffer>,
+        record: &'x Option<Arc<Launch>>,
+    ) -> impl ExactSizeIterator<Item = Buffer> + 'x {
+        let outputs = self.signature.outputs().iter();
+        outputs.map(move |output| {
+            let Some(raw) = raw.next() else {
+                unreachable!("a launch gives as many outputs as the executable states")
+            };
+            let form = Arc::clone(output.form());
+            Buffer::from_raw(raw, form, device.index(), record.clone())
+        })
     }
 
     /// The plugin failed: what was given is asked one by one whether it is there still
@@ -434,7 +467,11 @@ impl Executable {
             intact
         });
         let doing = format!("running `{}`", self.signature.name());
-        CallError::new(error.context(doing), given, lost)
+        let failed = CallError::new(error.context(doing), given, lost);
+        match self.devices.len() {
+            1 => failed,
+            _ => failed.out_of_step(),
+        }
     }
 }
 

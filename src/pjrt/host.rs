@@ -68,3 +68,13 @@ pub(crate) fn bool_bytes(values: &[bool]) -> &[u8] {
     // SAFETY: a `bool` is one initialised byte.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
+
+/// Bytes seen as numbers; `None` when they lie or end where such numbers can't.
+pub(crate) fn numbers<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
+    let start = bytes.as_ptr().cast::<T>();
+    if !start.is_aligned() || bytes.len() % size_of::<T>() != 0 {
+        return None;
+    }
+    // SAFETY: aligned, as long as it says, and every byte pattern is a value of a `Plain`.
+    Some(unsafe { std::slice::from_raw_parts(start, bytes.len() / size_of::<T>()) })
+}

@@ -100,8 +100,14 @@ impl<'s> Source<'s> {
     /// As [`Tree::rebuild`]; leaves are left.
     pub fn finish<T: Tree>(mut self) -> Result<T> {
         let tree = T::rebuild(&mut self)?;
+        self.exhaust()?;
+        Ok(tree)
+    }
+
+    /// Refuses leaves that are left.
+    pub(crate) fn exhaust(&self) -> Result<()> {
         match self.leaves.len() {
-            0 => Ok(tree),
+            0 => Ok(()),
             left => Err(Error::new(
                 Code::OutOfRange,
                 format!(

@@ -77,11 +77,26 @@ impl Structure {
     }
 
     /// The path of each leaf, such as `state.opt.mu["w1"]` or `state.layers[0].bias`, below
-    /// the given root.
+    /// the given root. Without a root a path begins with the name of a part: `opt.mu["w1"]`.
     pub fn paths(&self, root: &str) -> Vec<String> {
         let mut paths = Vec::new();
         self.walk(&mut root.to_owned(), &mut paths);
+        if root.is_empty() {
+            for path in paths.iter_mut().filter(|path| path.starts_with('.')) {
+                path.remove(0);
+            }
+        }
         paths
+    }
+
+    /// What a leaf is called in messages: by its path, where the tree is more than a leaf.
+    pub(crate) fn describe_leaf(&self, leaf: usize) -> String {
+        match self.paths("").into_iter().nth(leaf) {
+            Some(path) if !path.is_empty() => format!("`{path}`"),
+            Some(_) => "the array".to_owned(),
+            // A tree written by hand may tell of fewer leaves than it has.
+            None => format!("leaf {leaf}"),
+        }
     }
 
     fn walk(&self, path: &mut String, paths: &mut Vec<String>) {

@@ -1,0 +1,75 @@
+//! What the leaves of a typed program's arguments are called in messages.
+
+use std::any::TypeId;
+
+use crate::signature::{Donation, Signature};
+use crate::tree::Structure;
+
+/// The names of the parameters; those that have none are `#0`, `#1` and so on.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Roots(pub(crate) &'static [&'static str]);
+
+/// Arguments: the type of each tree, and how it is built.
+pub(crate) type Structures = [(TypeId, Structure)];
+
+impl Roots {
+    /// The name of a parameter.
+    pub(crate) fn name(self, parameter: usize) -> String {
+        match self.0.get(parameter) {
+            Some(name) => (*name).to_owned(),
+            None => format!("#{parameter}"),
+        }
+    }
+
+    /// The path of each leaf, as `state.weights`.
+    pub(crate) fn paths(self, structures: &Structures) -> Vec<String> {
+        let arguments = structures.iter().enumerate();
+        arguments
+            .flat_map(|(index, (_, built))| built.paths(&self.name(index)))
+            .collect()
+    }
+
+    /// What a leaf is called. A tree written by hand may tell of fewer than it has.
+    pub(crate) fn leaf_name(
+        self,
+        signature: &Signature,
+        structures: &Structures,
+        index: usize,
+    ) -> String {
+        let path = self.paths(structures).into_iter().nth(index);
+        path.unwrap_or_else(|| signature.describe_input(index))
+    }
+
+    /// How many leaves each argument has, for a message.
+    pub(crate) fn leaf_table(self, structures: &Structures) -> String {
+        let arguments = structures.iter().enumerate();
+        let counts = arguments
+            .map(|(index, (_, built))| format!("{}: {}", self.name(index), built.leaf_count()));
+        match counts.collect::<Vec<_>>() {
+            counts if counts.is_empty() => String::new(),
+            counts => format!(" ({})", counts.join(", ")),
+        }
+    }
+}
+
+/// Of each leaf whether it is passed by value; `given` tells it of the parameters.
+pub(crate) fn given_leaves<'s>(
+    structures: &'s Structures,
+    given: &'s [bool],
+) -> impl Iterator<Item = bool> + 's {
+    let parameters = structures.iter().zip(given);
+    parameters.flat_map(|((_, built), given)| (0..built.leaf_count()).map(|_| *given))
+}
+
+/// The first leaf that is passed by reference where the program donates.
+pub(crate) fn lent_donor(
+    signature: &Signature,
+    structures: &Structures,
+    given: &[bool],
+) -> Option<usize> {
+    let inputs = signature.inputs().iter();
+    let donated = inputs.map(|input| matches!(input.donation(), Donation::Into { .. }));
+    donated
+        .zip(given_leaves(structures, given))
+        .position(|(donated, given)| donated && !given)
+}
