@@ -258,7 +258,7 @@ mod tests {
         let split = tiled(&[2], &[0, 1]);
         module.spmd_output_sharding = Some(split.clone());
         let wanted = Some(Sharding::split(0, 2));
-        assert_eq!(of_outputs(&module, 2, &[1]), [wanted.clone()]);
+        assert_eq!(of_outputs(&module, 2, &[1])[0], wanted);
         module.spmd_output_sharding = Some(OpShardingProto {
             kind: TUPLE,
             tuple_shardings: vec![split.clone(), OpShardingProto::default()],
