@@ -87,8 +87,37 @@ pub(crate) struct HloModuleProto {
     pub schedule: Option<HloScheduleProto>,
     #[prost(message, optional, tag = "8")]
     pub input_output_alias: Option<HloInputOutputAliasProto>,
+    #[prost(message, optional, tag = "12")]
+    pub spmd_output_sharding: Option<OpShardingProto>,
+    #[prost(message, repeated, tag = "14")]
+    pub spmd_parameters_shardings: Vec<OpShardingProto>,
     #[prost(message, optional, tag = "18")]
     pub buffer_donor: Option<HloBufferDonorProto>,
+}
+
+/// How an array is spread over partitions.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct OpShardingProto {
+    /// 0: replicated, 1: maximal, 2: tuple, 3: other, 4: manual.
+    #[prost(int32, tag = "1")]
+    pub kind: i32,
+    #[prost(int64, repeated, tag = "3")]
+    pub tile_assignment_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "4")]
+    pub tile_assignment_devices: Vec<i64>,
+    #[prost(message, repeated, tag = "5")]
+    pub tuple_shardings: Vec<OpShardingProto>,
+    #[prost(bool, tag = "6")]
+    pub replicate_on_last_tile_dim: bool,
+    #[prost(int32, repeated, tag = "8")]
+    pub last_tile_dims: Vec<i32>,
+    #[prost(int64, repeated, tag = "9")]
+    pub iota_reshape_dims: Vec<i64>,
+    #[prost(int32, repeated, tag = "10")]
+    pub iota_transpose_perm: Vec<i32>,
+    /// A newer form, of which only matters whether it is there.
+    #[prost(bytes = "vec", optional, tag = "14")]
+    pub named: Option<Vec<u8>>,
 }
 
 /// Only whether it is there matters.

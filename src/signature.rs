@@ -9,9 +9,11 @@ use crate::element::ElementType;
 use crate::error::{Code, Error, Result};
 use crate::proto::{HloModuleProto, ShapeProto};
 use crate::shape::{Layout, Shape};
+use crate::sharding::{self, Sharding};
 
 /// What a program takes and gives on each of its devices, read from the program as
-/// compiled (`PJRT_Executable_OptimizedProgram`): shapes are those of one device.
+/// compiled (`PJRT_Executable_OptimizedProgram`): shapes are those of one device, and an array
+/// of a partitioned program also has a [`Sharding`].
 ///
 /// It displays as a table, one line an input and output.
 #[derive(Clone, Debug)]
@@ -31,6 +33,7 @@ pub struct Input {
     form: Arc<DeviceShape>,
     layout: Layout,
     donation: Donation,
+    sharding: Option<Sharding>,
 }
 
 /// An output of a program.
@@ -38,6 +41,7 @@ pub struct Input {
 pub struct Output {
     form: Arc<DeviceShape>,
     layout: Layout,
+    sharding: Option<Sharding>,
 }
 
 /// What becomes of an input that is given.
@@ -65,9 +69,23 @@ impl Input {
         self.name.as_deref()
     }
 
-    /// The element type and dimensions.
+    /// The element type and dimensions on one device.
     pub fn shape(&self) -> &Shape {
         &self.form.shape
+    }
+
+    /// How it is spread over the partitions of a replica. `None` where the program has several
+    /// and states no sharding for it, or one of a form that isn't known here; with a single
+    /// partition it is whole.
+    pub fn sharding(&self) -> Option<&Sharding> {
+        self.sharding.as_ref()
+    }
+
+    /// The element type and dimensions over all partitions of a replica. `None` where
+    /// the sharding isn't known. Where the compiler padded an axis so that it can be cut into
+    /// equal parts, the padding is counted.
+    pub fn global_shape(&self) -> Option<Shape> {
+        self.sharding.as_ref()?.global_shape(self.shape()).ok()
     }
 
     /// The order of its dimensions in the device's memory.
@@ -86,9 +104,23 @@ impl Input {
 }
 
 impl Output {
-    /// The element type and dimensions.
+    /// The element type and dimensions on one device.
     pub fn shape(&self) -> &Shape {
         &self.form.shape
+    }
+
+    /// How it is spread over the partitions of a replica. `None` where the program has several
+    /// and states no sharding for it, or one of a form that isn't known here; with a single
+    /// partition it is whole.
+    pub fn sharding(&self) -> Option<&Sharding> {
+        self.sharding.as_ref()
+    }
+
+    /// The element type and dimensions over all partitions of a replica. `None` where
+    /// the sharding isn't known. Where the compiler padded an axis so that it can be cut into
+    /// equal parts, the padding is counted.
+    pub fn global_shape(&self) -> Option<Shape> {
+        self.sharding.as_ref()?.global_shape(self.shape()).ok()
     }
 
     /// The order of its dimensions in the device's memory.
@@ -108,6 +140,7 @@ impl fmt::Debug for Input {
             .field("shape", self.shape())
             .field("layout", &self.layout)
             .field("donation", &self.donation)
+            .field("sharding", &self.sharding)
             .finish()
     }
 }
@@ -117,6 +150,7 @@ impl fmt::Debug for Output {
         f.debug_struct("Output")
             .field("shape", self.shape())
             .field("layout", &self.layout)
+            .field("sharding", &self.sharding)
             .finish()
     }
 }
@@ -161,19 +195,22 @@ impl Signature {
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                     donation: Donation::None,
+                    sharding: None,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let outputs = results
+        let mut outputs = results
             .iter()
             .map(|leaf| {
                 let (shape, layout) = leaf.read()?;
                 Ok(Output {
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
+                    sharding: None,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
+        read_shardings(module, partitions, &mut inputs, &mut outputs);
         read_names(module, &parameters, &mut inputs);
         read_donations(module, &parameters, &results, &mut inputs)?;
         Ok(Signature {
@@ -281,6 +318,19 @@ impl Signature {
         ))
     }
 
+    /// Told of programs with several partitions.
+    fn write_sharding(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        sharding: &Option<Sharding>,
+    ) -> fmt::Result {
+        match sharding {
+            _ if self.partitions == 1 => Ok(()),
+            Some(sharding) => write!(f, "  {sharding}"),
+            None => f.write_str("  {sharding not known}"),
+        }
+    }
+
     /// How an input is called in messages.
     pub(crate) fn describe_input(&self, index: usize) -> String {
         match self.inputs.get(index).and_then(Input::name) {
@@ -306,6 +356,7 @@ impl fmt::Display for Signature {
         )?;
         for (index, input) in self.inputs.iter().enumerate() {
             write!(f, "  input  {index:>3}  {}{}", input.shape(), input.layout)?;
+            self.write_sharding(f, &input.sharding)?;
             match input.donation {
                 Donation::Into {
                     output,
@@ -331,12 +382,14 @@ impl fmt::Display for Signature {
             }
         }
         for (index, output) in self.outputs.iter().enumerate() {
-            writeln!(
+            write!(
                 f,
                 "  output {index:>3}  {}{}",
                 output.shape(),
                 output.layout
             )?;
+            self.write_sharding(f, &output.sharding)?;
+            writeln!(f)?;
         }
         Ok(())
     }
@@ -414,6 +467,24 @@ impl Leaf<'_> {
             None => Layout::row_major(shape.rank()),
         };
         Ok((shape, layout))
+    }
+}
+
+fn read_shardings(
+    module: &HloModuleProto,
+    partitions: usize,
+    inputs: &mut [Input],
+    outputs: &mut [Output],
+) {
+    let ranks: Vec<usize> = inputs.iter().map(|input| input.shape().rank()).collect();
+    let stated = sharding::of_inputs(module, partitions, &ranks);
+    for (input, stated) in inputs.iter_mut().zip(stated) {
+        input.sharding = stated;
+    }
+    let ranks: Vec<usize> = outputs.iter().map(|output| output.shape().rank()).collect();
+    let stated = sharding::of_outputs(module, partitions, &ranks);
+    for (output, stated) in outputs.iter_mut().zip(stated) {
+        output.sharding = stated;
     }
 }
 

@@ -45,6 +45,13 @@ def lesson_files(_):
     return files | {"oracle/lessons.json": json_file(oracle)}
 
 
+def sharding_files(_):
+    import shardings
+
+    files, oracle = shardings.programs()
+    return files | {"oracle/shardings.json": json_file(oracle)}
+
+
 def tree_files(_):
     import trees
 
@@ -65,6 +72,7 @@ def train_mnist_files(wheel):
 GROUPS = {
     "float8": float8_files,
     "lessons": lesson_files,
+    "shardings": sharding_files,
     "train_mnist": train_mnist_files,
     "trees": tree_files,
 }
