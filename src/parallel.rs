@@ -3,6 +3,7 @@
 use std::any::{type_name, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -12,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::host_tree::HostTree;
+use crate::launch::Launch;
 use crate::parallel_parameter::ParallelParameters;
 use crate::per_device::PerDevice;
 use crate::pjrt::execute::Launched;
@@ -247,7 +249,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     fn build(
         &self,
         launched: &mut Launched,
-        record: &Option<std::sync::Arc<crate::launch::Launch>>,
+        record: &Option<Arc<Launch>>,
         structure: &Structure,
     ) -> Result<R::Values, (Error, Vec<Survivor>)> {
         let devices = &self.executable.devices;

@@ -77,7 +77,7 @@ impl<T: Tree> ParallelParameter for Give<T> {
 
     type Ready<'a> = PerDevice<T>;
 
-    fn ready<'a>(argument: PerDevice<T>, _: &Executable, _: usize) -> PerDevice<T> {
+    fn ready<'a>(argument: Self::Argument<'a>, _: &Executable, _: usize) -> Self::Ready<'a> {
         argument
     }
 
@@ -113,7 +113,7 @@ impl<T: Tree> ParallelParameter for Ref<T> {
 
     type Ready<'a> = &'a PerDevice<T>;
 
-    fn ready<'a>(argument: &'a PerDevice<T>, _: &Executable, _: usize) -> &'a PerDevice<T> {
+    fn ready<'a>(argument: Self::Argument<'a>, _: &Executable, _: usize) -> Self::Ready<'a> {
         argument
     }
 
@@ -145,7 +145,7 @@ impl<T: Tree> ParallelParameter for Part<T> {
 
     type Ready<'a> = PartOf<'a, T>;
 
-    fn ready<'a>(argument: PartOf<'a, T>, _: &Executable, _: usize) -> PartOf<'a, T> {
+    fn ready<'a>(argument: Self::Argument<'a>, _: &Executable, _: usize) -> Self::Ready<'a> {
         argument
     }
 
@@ -180,10 +180,10 @@ macro_rules! hosted {
             type Ready<'a> = Result<PerDevice<T>>;
 
             fn ready<'a>(
-                argument: &'a HostTree<'a, T>,
+                argument: Self::Argument<'a>,
                 executable: &Executable,
                 first_input: usize,
-            ) -> Result<PerDevice<T>> {
+            ) -> Self::Ready<'a> {
                 executable.place(first_input, argument, Replicas::$name)
             }
 

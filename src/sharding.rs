@@ -56,6 +56,16 @@ pub struct Block {
     pub dims: Vec<usize>,
 }
 
+impl Block {
+    /// All of an array.
+    pub(crate) fn whole(shape: &Shape) -> Block {
+        Block {
+            start: vec![0; shape.rank()],
+            dims: shape.dims().to_vec(),
+        }
+    }
+}
+
 impl Sharding {
     /// Every partition holds all of the array.
     pub fn replicated() -> Sharding {
