@@ -1,6 +1,13 @@
 //! Typed programs on many devices.
 
-use std::any::{type_name, TypeId};
+mod check;
+mod parameter;
+mod place;
+mod results;
+
+pub use parameter::{ParallelParameter, ParallelParameters, Part, Same, Split};
+pub use results::{Each, One, Results};
+
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -12,17 +19,12 @@ use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
-use crate::host_tree::HostTree;
 use crate::launch::Launch;
-use crate::parallel_parameter::ParallelParameters;
-use crate::per_device::PerDevice;
 use crate::pjrt::execute::Launched;
-use crate::place::Replicas;
-use crate::results::Results;
-use crate::roots::{given_leaves, lent_donor, Roots, Structures};
+use crate::roots::{given_leaves, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::spare;
-use crate::tree::{Known, Source, Structure, Tree};
+use crate::tree::{Known, Source, Structure};
 
 /// A program with types that runs on many devices in one launch: `jax.pmap` with donation.
 ///
@@ -323,247 +325,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         )))
     }
 
-    /// What can be compared once.
-    fn check(&self) -> Result<()> {
-        let inputs = self.signature().inputs().len();
-        if let Some(leaves) = P::LEAVES.filter(|leaves| *leaves != inputs) {
-            return Err(Error::invalid(format!(
-                "{} takes {inputs} arguments on each device, but the types of the parameters have \
-                 {leaves} leaves{}",
-                self.program(),
-                self.roots.leaf_table(&P::constant_structures())
-            )));
-        }
-        if let Some(results) = &self.results {
-            self.check_results(results)?;
-        }
-        if P::LEAVES.is_some() {
-            self.check_donation(&P::constant_structures())?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a `Ref` or `Part` where the program donates.
-    fn check_donation(&self, structures: &Structures) -> Result<()> {
-        match lent_donor(self.signature(), structures, P::GIVEN) {
-            None => Ok(()),
-            Some(index) => Err(Error::invalid(format!(
-                "`{}` is taken by reference, but {} donates it; take it by value (`Give`)",
-                self.roots.leaf_name(self.signature(), structures, index),
-                self.program()
-            ))),
-        }
-    }
-
-    /// Compares what is about to be passed, by reference: a refusal leaves it whole.
-    fn check_arguments(&self, ready: &P::Ready<'_>) -> Result<()> {
-        let devices = self.executable.devices.len();
-        if let Some((parameter, count)) = P::not_for(devices, ready) {
-            return Err(self.not_for(parameter, count));
-        }
-        for position in 0..devices {
-            if !self.fits(ready, position) {
-                self.check_device(ready, position)?;
-            }
-        }
-        if !self.signature().has_collectives() {
-            return Ok(());
-        }
-        let mut list = self.list();
-        (0..devices).for_each(|position| P::lend(ready, position, &mut list));
-        let awaited = self.executable.await_arguments(&list);
-        if let Some(memory) = list.into_memory() {
-            spare::put(memory);
-        }
-        awaited.map_err(|(place, error)| {
-            let inputs = self.signature().inputs().len();
-            let (position, index) = (place / inputs, place % inputs);
-            let structures = P::structures(ready, position);
-            let path = self.roots.leaf_name(self.signature(), &structures, index);
-            error.context(format!(
-                "`{path}` (argument {index}) of {} on device {position}",
-                self.program()
-            ))
-        })
-    }
-
-    /// Whether a device's arguments are what the program takes; trees whose structure is
-    /// known at run time only are looked at closely.
-    fn fits(&self, ready: &P::Ready<'_>, position: usize) -> bool {
-        P::LEAVES.is_some() && {
-            let mut leaves = ArgumentList::comparing(&self.executable, position);
-            P::lend(ready, position, &mut leaves);
-            leaves.all_fit()
-        }
-    }
-
-    /// Says what of a device's arguments doesn't fit.
-    fn check_device(&self, ready: &P::Ready<'_>, position: usize) -> Result<()> {
-        let mut leaves = ArgumentList::new();
-        P::lend(ready, position, &mut leaves);
-        let leaves = &leaves.arguments[..];
-        let inputs = self.signature().inputs().len();
-        let structures = P::structures(ready, position);
-        if leaves.len() != inputs {
-            return Err(Error::invalid(format!(
-                "{} takes {inputs} arguments on each device, but the given trees have {} leaves on \
-                 device {position}{}",
-                self.program(),
-                leaves.len(),
-                self.roots.leaf_table(&structures)
-            )));
-        }
-        if P::LEAVES.is_none() {
-            self.check_donation(&structures)?;
-            self.check_alike(ready, position, &structures)?;
-        }
-        match self.executable.first_wrong_shape(position, leaves) {
-            None => Ok(()),
-            Some(index) => {
-                let path = self.roots.leaf_name(self.signature(), &structures, index);
-                let name = format!("`{path}` (argument {index})");
-                Err(self
-                    .executable
-                    .misfit(position, index, &leaves[index], &name))
-            }
-        }
-    }
-
-    /// Refuses trees that are built otherwise than on the first device: their leaves would
-    /// stand for other things.
-    fn check_alike(
-        &self,
-        ready: &P::Ready<'_>,
-        position: usize,
-        structures: &Structures,
-    ) -> Result<()> {
-        let first = P::structures(ready, 0);
-        let pairs = structures.iter().zip(&first).enumerate();
-        for (parameter, ((_, own), (_, first))) in pairs {
-            if own != first {
-                return Err(Error::invalid(format!(
-                    "`{}` of {} is {own:?} on device {position}, but {first:?} on device 0; build it \
-                     alike on all devices",
-                    self.roots.name(parameter),
-                    self.program()
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn not_for(&self, parameter: usize, devices: Result<usize>) -> Error {
-        let name = self.roots.name(parameter);
-        match devices {
-            Err(error) => error.context(format!("`{name}` of {}", self.program())),
-            Ok(devices) => Error::invalid(format!(
-                "`{name}` of {}: wanted values on {}, got values on {devices}; make them for \
-                 `Executable::devices`",
-                self.program(),
-                plural(self.executable.devices.len(), "device"),
-            )),
-        }
-    }
-
     fn program(&self) -> String {
         format!("`{}`", self.signature().name())
-    }
-
-    /// Uploads host arrays for a parameter, the same for all replicas, as
-    /// [`Same`](crate::Same) does at a call: to have them on the devices before, or to keep them.
-    ///
-    /// # Errors
-    /// There is no such parameter, or it is of another type; the leaf counts of those before it
-    /// are known at run time only; as [`Executable::place_same`].
-    pub fn place_same<T: Tree>(
-        &self,
-        parameter: usize,
-        host: &HostTree<'_, T>,
-    ) -> Result<PerDevice<T>> {
-        self.place(parameter, host, Replicas::Same)
-    }
-
-    /// Uploads host arrays for a parameter, split over the replicas, as
-    /// [`Split`](crate::Split) does at a call: the next batch while a step runs, say.
-    ///
-    /// # Errors
-    /// As [`ParallelFunction::place_same`] and [`Executable::place_split`].
-    pub fn place_split<T: Tree>(
-        &self,
-        parameter: usize,
-        host: &HostTree<'_, T>,
-    ) -> Result<PerDevice<T>> {
-        self.place(parameter, host, Replicas::Split)
-    }
-
-    fn place<T: Tree>(
-        &self,
-        parameter: usize,
-        host: &HostTree<'_, T>,
-        replicas: Replicas,
-    ) -> Result<PerDevice<T>> {
-        let first_input = self.first_input::<T>(parameter)?;
-        self.executable
-            .place(first_input, host, replicas)
-            .map_err(|error| self.not_for(parameter, Err(error)))
-    }
-
-    fn first_input<T: Tree>(&self, parameter: usize) -> Result<usize> {
-        let structures = P::constant_structures();
-        let Some((of, _)) = structures.get(parameter) else {
-            return Err(Error::invalid(format!(
-                "{} has {}, so none of the number {parameter}",
-                self.program(),
-                plural(structures.len(), "parameter")
-            )));
-        };
-        if *of != TypeId::of::<T>() {
-            return Err(Error::invalid(format!(
-                "`{}` of {} is not a `{}`",
-                self.roots.name(parameter),
-                self.program(),
-                type_name::<T>()
-            )));
-        }
-        P::first_input(parameter).ok_or_else(|| {
-            Error::invalid(format!(
-                "how many leaves come before `{}` of {} is known at run time only; say it with \
-                 `Executable::place_same` or `place_split`",
-                self.roots.name(parameter),
-                self.program()
-            ))
-        })
-    }
-
-    /// Joins a result of all partitions on the host, by the program's own sharding: as
-    /// [`Executable::gather`], for the `result`-th of `R`.
-    ///
-    /// # Errors
-    /// There is no such result, or it is of another type; as [`Executable::gather`].
-    pub fn gather<T: Tree>(
-        &self,
-        result: usize,
-        values: &PerDevice<T>,
-    ) -> Result<HostTree<'static, T>> {
-        let unknown = || {
-            Error::invalid(format!(
-                "how many leaves the results of {} have is known at run time only; say it with \
-                 `results_like`, or the output with `Executable::gather`",
-                self.program()
-            ))
-        };
-        let structure = self.results.as_ref().ok_or_else(unknown)?;
-        match R::place_of(result, structure) {
-            Some((of, first_output)) if of == TypeId::of::<T>() => {
-                self.executable.gather(first_output, values)
-            }
-            _ => Err(Error::invalid(format!(
-                "result {result} of {} is not a `{}`",
-                self.program(),
-                type_name::<T>()
-            ))),
-        }
     }
 }
 

@@ -1,0 +1,110 @@
+//! Host arrays to the parameters of a typed program, and its results back to the host.
+
+use std::any::{type_name, TypeId};
+
+use crate::error::{Error, Result};
+use crate::host_tree::HostTree;
+use crate::per_device::PerDevice;
+use crate::place::Replicas;
+use crate::signature::plural;
+use crate::tree::Tree;
+
+use super::{ParallelFunction, ParallelParameters, Results};
+
+impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
+    /// Uploads host arrays for a parameter, the same for all replicas, as
+    /// [`Same`](crate::Same) does at a call: to have them on the devices before, or to keep them.
+    ///
+    /// # Errors
+    /// There is no such parameter, or it is of another type; the leaf counts of those before it
+    /// are known at run time only; as [`Executable::place_same`].
+    pub fn place_same<T: Tree>(
+        &self,
+        parameter: usize,
+        host: &HostTree<'_, T>,
+    ) -> Result<PerDevice<T>> {
+        self.place(parameter, host, Replicas::Same)
+    }
+
+    /// Uploads host arrays for a parameter, split over the replicas, as
+    /// [`Split`](crate::Split) does at a call: the next batch while a step runs, say.
+    ///
+    /// # Errors
+    /// As [`ParallelFunction::place_same`] and [`Executable::place_split`].
+    pub fn place_split<T: Tree>(
+        &self,
+        parameter: usize,
+        host: &HostTree<'_, T>,
+    ) -> Result<PerDevice<T>> {
+        self.place(parameter, host, Replicas::Split)
+    }
+
+    fn place<T: Tree>(
+        &self,
+        parameter: usize,
+        host: &HostTree<'_, T>,
+        replicas: Replicas,
+    ) -> Result<PerDevice<T>> {
+        let first_input = self.first_input::<T>(parameter)?;
+        self.executable
+            .place(first_input, host, replicas)
+            .map_err(|error| self.not_for(parameter, Err(error)))
+    }
+
+    fn first_input<T: Tree>(&self, parameter: usize) -> Result<usize> {
+        let structures = P::constant_structures();
+        let Some((of, _)) = structures.get(parameter) else {
+            return Err(Error::invalid(format!(
+                "{} has {}, so none of the number {parameter}",
+                self.program(),
+                plural(structures.len(), "parameter")
+            )));
+        };
+        if *of != TypeId::of::<T>() {
+            return Err(Error::invalid(format!(
+                "`{}` of {} is not a `{}`",
+                self.roots.name(parameter),
+                self.program(),
+                type_name::<T>()
+            )));
+        }
+        P::first_input(parameter).ok_or_else(|| {
+            Error::invalid(format!(
+                "how many leaves come before `{}` of {} is known at run time only; say it with \
+                 `Executable::place_same` or `place_split`",
+                self.roots.name(parameter),
+                self.program()
+            ))
+        })
+    }
+
+    /// Joins a result of all partitions on the host, by the program's own sharding: as
+    /// [`Executable::gather`], for the `result`-th of `R`.
+    ///
+    /// # Errors
+    /// There is no such result, or it is of another type; as [`Executable::gather`].
+    pub fn gather<T: Tree>(
+        &self,
+        result: usize,
+        values: &PerDevice<T>,
+    ) -> Result<HostTree<'static, T>> {
+        let unknown = || {
+            Error::invalid(format!(
+                "how many leaves the results of {} have is known at run time only; say it with \
+                 `results_like`, or the output with `Executable::gather`",
+                self.program()
+            ))
+        };
+        let structure = self.results.as_ref().ok_or_else(unknown)?;
+        match R::place_of(result, structure) {
+            Some((of, first_output)) if of == TypeId::of::<T>() => {
+                self.executable.gather(first_output, values)
+            }
+            _ => Err(Error::invalid(format!(
+                "result {result} of {} is not a `{}`",
+                self.program(),
+                type_name::<T>()
+            ))),
+        }
+    }
+}
