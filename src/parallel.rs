@@ -29,7 +29,7 @@ use crate::tree::{Known, Source, Structure};
 /// A program with types that runs on many devices in one launch: `jax.pmap` with donation.
 ///
 /// `P` is a tuple that says how each argument is passed: [`Give`](crate::Give) takes a
-/// [`PerDevice`] by value, [`Ref`](crate::Ref) by reference, [`Part`](crate::Part) a part of
+/// [`PerDevice`](crate::PerDevice) by value, [`Ref`](crate::Ref) by reference, [`Part`](crate::Part) a part of
 /// larger trees by reference; [`Split`](crate::Split) and [`Same`](crate::Same) take host
 /// arrays. `R` is [`Each`](crate::Each) (a result on every device) or [`One`](crate::One) (the
 /// first device's), or a tuple of those. A program for one device is one for many, of which

@@ -231,7 +231,7 @@ pub(crate) fn no_devices() -> Error {
     Error::invalid("no devices were given; pass those of the program, `Executable::devices`")
 }
 
-/// The memory of the list itself goes to the next one; see [`spare`].
+/// The memory of the list itself goes to the next one; see `spare`.
 impl<T: 'static> Drop for PerDevice<T> {
     fn drop(&mut self) {
         spare::put(std::mem::take(&mut self.parts));
