@@ -17,7 +17,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     ///
     /// # Errors
     /// There is no such parameter, or it is of another type; the leaf counts of those before it
-    /// are known at run time only; as [`Executable::place_same`].
+    /// are known at run time only; as [`Executable::place_same`](crate::Executable::place_same).
     pub fn place_same<T: Tree>(
         &self,
         parameter: usize,
@@ -30,7 +30,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// [`Split`](crate::Split) does at a call: the next batch while a step runs, say.
     ///
     /// # Errors
-    /// As [`ParallelFunction::place_same`] and [`Executable::place_split`].
+    /// As [`ParallelFunction::place_same`] and [`Executable::place_split`](crate::Executable::place_split).
     pub fn place_split<T: Tree>(
         &self,
         parameter: usize,
@@ -79,10 +79,10 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     }
 
     /// Joins a result of all partitions on the host, by the program's own sharding: as
-    /// [`Executable::gather`], for the `result`-th of `R`.
+    /// [`Executable::gather`](crate::Executable::gather), for the `result`-th of `R`.
     ///
     /// # Errors
-    /// There is no such result, or it is of another type; as [`Executable::gather`].
+    /// There is no such result, or it is of another type; as [`Executable::gather`](crate::Executable::gather).
     pub fn gather<T: Tree>(
         &self,
         result: usize,
