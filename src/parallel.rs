@@ -16,7 +16,7 @@ use crate::host_tree::HostTree;
 use crate::launch::Launch;
 use crate::parallel_parameter::ParallelParameters;
 use crate::per_device::PerDevice;
-use crate::pjrt::execute::Launched;
+use crate::pjrt::execute::{Launched, Room};
 use crate::place::Replicas;
 use crate::results::Results;
 use crate::roots::{given_leaves, lent_donor, Roots, Structures};
@@ -246,9 +246,9 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
 
     /// Builds the results of all devices; else says why not, and gives the outputs that are
     /// left. Only trees written by hand, or a structure given for another type, come to that.
-    fn build(
+    fn build<O: Room>(
         &self,
-        launched: &mut Launched,
+        launched: &mut Launched<O>,
         record: &Option<Arc<Launch>>,
         structure: &Structure,
     ) -> Result<R::Values, (Error, Vec<Survivor>)> {

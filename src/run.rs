@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
-use crate::pjrt::execute::{self, Launched};
+use crate::pjrt::execute::{self, Launched, Room};
 use crate::signature::{plural, Donation, Input};
 
 impl Executable {
@@ -72,7 +72,8 @@ impl Executable {
     ///
     /// All devices must give and lend alike. Everything about every device is checked
     /// before the launch. Launches on several devices take turns; on CPU, one whose
-    /// devices speak to each other waits for the one before it.
+    /// devices speak to each other waits until the client's earlier runs are done, and later
+    /// ones wait until it is, those on one device too.
     ///
     /// # Errors
     /// As [`Executable::run`], naming the device; the number of lists is not that of
@@ -88,8 +89,21 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        let mut launched = Launched::default();
-        let record = self.launch(&mut list, &ends, &mut launched, None)?;
+        // On the stack, so that a launch allocates nothing for them.
+        if self.devices.len() * self.signature.outputs().len() > execute::INLINE {
+            self.run_lists(&mut list, &ends, Launched::large())
+        } else {
+            self.run_lists(&mut list, &ends, Launched::default())
+        }
+    }
+
+    fn run_lists<O: Room>(
+        &self,
+        list: &mut ArgumentList<'_>,
+        ends: &[usize],
+        mut launched: Launched<O>,
+    ) -> Result<Vec<Outputs>, CallError> {
+        let record = self.launch(list, ends, &mut launched, None)?;
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
@@ -99,11 +113,11 @@ impl Executable {
 
     /// Checks and starts. `ends` says where in the list each device's arguments end.
     /// Empties the list; gives the record that the outputs of a paced launch share.
-    pub(crate) fn launch(
+    pub(crate) fn launch<O: Room>(
         &self,
         list: &mut ArgumentList<'_>,
         ends: &[usize],
-        launched: &mut Launched,
+        launched: &mut Launched<O>,
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
         let checked = self
@@ -150,14 +164,31 @@ impl Executable {
             .collect()
     }
 
-    fn start(&self, list: &ArgumentList<'_>, launched: &mut Launched) -> Result<()> {
+    /// Starts a launch that isn't paced, or runs on one device.
+    fn start<O: Room>(&self, list: &ArgumentList<'_>, launched: &mut Launched<O>) -> Result<()> {
+        match self.session().pass() {
+            None => self.execute(list, launched, false),
+            Some(pass) => {
+                let started = self.execute(list, launched, true);
+                pass.keep(launched.done.drain(..));
+                started
+            }
+        }
+    }
+
+    fn execute<O: Room>(
+        &self,
+        list: &ArgumentList<'_>,
+        launched: &mut Launched<O>,
+        completion: bool,
+    ) -> Result<()> {
         let lent = lent_indices(&list.arguments[..self.signature.inputs().len()]);
         let launch = execute::Launch {
             executable: &self.raw,
             devices: self.devices.len(),
             outputs: self.signature.outputs().len(),
             lent: &lent,
-            completion: self.paced,
+            completion,
             id: if self.paced {
                 launch::unique_launch_id()
             } else {
@@ -170,27 +201,24 @@ impl Executable {
 
     /// Starts on several devices, when it is this launch's turn. The outer error is a
     /// refusal before the plugin was asked, the inner one the plugin's.
-    fn start_in_turn(
+    fn start_in_turn<O: Room>(
         &self,
         list: &ArgumentList<'_>,
-        launched: &mut Launched,
+        launched: &mut Launched<O>,
     ) -> Result<Result<Option<Arc<Launch>>>> {
-        let session = self.session();
-        let mut turn = session.turn();
+        let turn = self.session().turn();
         if self.paced {
             turn.settle();
         }
         if self.signature.has_collectives() {
             self.make_sure_of(list)?;
         }
-        let started = self.start(list, launched);
-        Ok(started.map(|()| {
-            self.paced.then(|| {
-                let record = Arc::new(Launch::default());
-                turn.follow(Arc::clone(&record), launched.done.drain(..));
-                record
-            })
-        }))
+        if !self.paced {
+            return Ok(self.start(list, launched).map(|()| None));
+        }
+        let alone = turn.close();
+        let started = self.execute(list, launched, true);
+        Ok(started.map(|()| Some(alone.follow(launched.done.drain(..)))))
     }
 
     /// Everything that the plugin doesn't check, or checks too late.

@@ -12,9 +12,14 @@ use super::client::nothing_from;
 use super::owned::Owned;
 use crate::error::Result;
 
-/// Arguments, outputs and devices up to which a launch allocates nothing.
-const INLINE: usize = 64;
+/// Arguments, or outputs, of all devices together, up to which the small lists of a launch
+/// allocate nothing. The large ones allocate nothing up to 512: more to set up, and too
+/// much for the many launches on one device that need little.
+pub(crate) const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
+
+type Small = [*mut PJRT_Buffer; INLINE];
+type Large = [*mut PJRT_Buffer; INLINE * INLINE_DEVICES];
 
 /// What to launch. Lists are device by device, in the executable's logical order.
 pub(crate) struct Launch<'a> {
@@ -33,11 +38,35 @@ pub(crate) struct Launch<'a> {
 /// An output, still without a shape.
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
+/// Room for the outputs of a launch.
+pub(crate) trait Room: smallvec::Array<Item = RawBuffer> {}
+
+impl<A: smallvec::Array<Item = RawBuffer>> Room for A {}
+
 /// What a launch gave: `outputs` buffers a device, one device after another.
-#[derive(Default)]
-pub(crate) struct Launched {
-    pub(crate) outputs: SmallVec<[RawBuffer; INLINE]>,
+pub(crate) struct Launched<O: Room = [RawBuffer; INLINE]> {
+    pub(crate) outputs: SmallVec<O>,
     pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
+}
+
+impl Default for Launched {
+    /// With room for what most programs on one device give.
+    fn default() -> Launched {
+        Launched {
+            outputs: SmallVec::new(),
+            done: SmallVec::new(),
+        }
+    }
+}
+
+impl Launched<[RawBuffer; INLINE * INLINE_DEVICES]> {
+    /// With room for as much from each of several devices.
+    pub(crate) fn large() -> Self {
+        Launched {
+            outputs: SmallVec::new(),
+            done: SmallVec::new(),
+        }
+    }
 }
 
 impl Launch<'_> {
@@ -48,13 +77,27 @@ impl Launch<'_> {
     /// the program has parameters. The caller has checked all that the plugin
     /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
-    pub(crate) fn start<'b>(
+    pub(crate) fn start<'b, O: Room>(
+        &self,
+        arguments: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
+        launched: &mut Launched<O>,
+    ) -> Result<()> {
+        let most = arguments.len().max(self.devices * self.outputs);
+        if most > INLINE {
+            self.start_with::<Large, O>(arguments, launched)
+        } else {
+            self.start_with::<Small, O>(arguments, launched)
+        }
+    }
+
+    /// As [`Launch::start`], with pointer lists of the size `L`.
+    fn start_with<'b, L: smallvec::Array<Item = *mut PJRT_Buffer>, O: Room>(
         &self,
         arguments: impl Iterator<Item = &'b Owned<PJRT_Buffer>>,
-        launched: &mut Launched,
+        launched: &mut Launched<O>,
     ) -> Result<()> {
         let session = self.executable.session();
-        let arguments: SmallVec<[*mut PJRT_Buffer; INLINE]> = arguments.map(Owned::raw).collect();
+        let arguments: SmallVec<L> = arguments.map(Owned::raw).collect();
         let per_device = arguments.len() / self.devices;
         assert_eq!(
             per_device * self.devices,
@@ -64,8 +107,7 @@ impl Launch<'_> {
         let argument_lists: SmallVec<[*const *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
             .map(|device| arguments[device * per_device..].as_ptr())
             .collect();
-        let mut outputs: SmallVec<[*mut PJRT_Buffer; INLINE]> =
-            smallvec![ptr::null_mut(); self.devices * self.outputs];
+        let mut outputs: SmallVec<L> = smallvec![ptr::null_mut(); self.devices * self.outputs];
         let output_start = outputs.as_mut_ptr();
         let output_lists: SmallVec<[*mut *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
             // `wrapping_add` stays inside the list, or one past it without outputs.
