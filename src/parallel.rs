@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::argument::{Argument, ArgumentList};
+use crate::argument::ArgumentList;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
@@ -16,12 +16,11 @@ use crate::host_tree::HostTree;
 use crate::launch::Launch;
 use crate::parallel_parameter::ParallelParameters;
 use crate::per_device::PerDevice;
-use crate::pjrt::execute::{Launched, Room};
+use crate::pjrt::execute::Launched;
 use crate::place::Replicas;
 use crate::results::Results;
 use crate::roots::{given_leaves, lent_donor, Roots, Structures};
 use crate::signature::{plural, Signature};
-use crate::spare;
 use crate::tree::{Known, Source, Structure, Tree};
 
 /// A program with types that runs on many devices in one launch: `jax.pmap` with donation.
@@ -213,13 +212,11 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             ends.push(list.len());
         }
         drop(ready);
-        let mut launched = Launched::default();
+        let mut launched = self.executable.launched();
         let launch = self
             .executable
             .launch(&mut list, &ends, &mut launched, report);
-        if let Some(memory) = list.into_memory() {
-            spare::put(memory);
-        }
+        list.put_away();
         let outcome = match launch {
             Ok(record) => self.build(&mut launched, &record, results),
             Err(error) => {
@@ -237,18 +234,14 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
 
     /// An empty list with room for the arguments of all devices.
     fn list<'a>(&self) -> ArgumentList<'a> {
-        let room = self.executable.devices.len() * self.signature().inputs().len();
-        if room <= ArgumentList::INLINE {
-            return ArgumentList::new();
-        }
-        ArgumentList::recycled(spare::take::<Argument<'static>>(room))
+        ArgumentList::with_room(self.executable.devices.len() * self.signature().inputs().len())
     }
 
     /// Builds the results of all devices; else says why not, and gives the outputs that are
     /// left. Only trees written by hand, or a structure given for another type, come to that.
-    fn build<O: Room>(
+    fn build(
         &self,
-        launched: &mut Launched<O>,
+        launched: &mut Launched,
         record: &Option<Arc<Launch>>,
         structure: &Structure,
     ) -> Result<R::Values, (Error, Vec<Survivor>)> {
@@ -372,9 +365,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         let mut list = self.list();
         (0..devices).for_each(|position| P::lend(ready, position, &mut list));
         let awaited = self.executable.await_arguments(&list);
-        if let Some(memory) = list.into_memory() {
-            spare::put(memory);
-        }
+        list.put_away();
         awaited.map_err(|(place, error)| {
             let inputs = self.signature().inputs().len();
             let (position, index) = (place / inputs, place % inputs);

@@ -15,8 +15,9 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
-use crate::pjrt::execute::{self, Launched, Room};
+use crate::pjrt::execute::{self, Launched};
 use crate::signature::{plural, Donation, Input};
+use crate::spare;
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -59,7 +60,7 @@ impl Executable {
         list: &mut ArgumentList<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Outputs, CallError> {
-        let mut launched = Launched::default();
+        let mut launched = self.launched();
         let ends = [list.len()];
         let record = self.launch(list, &ends, &mut launched, report)?;
         let mut outputs = launched.outputs.drain(..);
@@ -89,21 +90,8 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        // On the stack, so that a launch allocates nothing for them.
-        if self.devices.len() * self.signature.outputs().len() > execute::INLINE {
-            self.run_lists(&mut list, &ends, Launched::large())
-        } else {
-            self.run_lists(&mut list, &ends, Launched::default())
-        }
-    }
-
-    fn run_lists<O: Room>(
-        &self,
-        list: &mut ArgumentList<'_>,
-        ends: &[usize],
-        mut launched: Launched<O>,
-    ) -> Result<Vec<Outputs>, CallError> {
-        let record = self.launch(list, ends, &mut launched, None)?;
+        let mut launched = self.launched();
+        let record = self.launch(&mut list, &ends, &mut launched, None)?;
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
@@ -111,13 +99,18 @@ impl Executable {
             .collect())
     }
 
+    /// Room for what a launch gives.
+    pub(crate) fn launched(&self) -> Launched {
+        Launched::with_room(self.devices.len() * self.signature.outputs().len())
+    }
+
     /// Checks and starts. `ends` says where in the list each device's arguments end.
     /// Empties the list; gives the record that the outputs of a paced launch share.
-    pub(crate) fn launch<O: Room>(
+    pub(crate) fn launch(
         &self,
         list: &mut ArgumentList<'_>,
         ends: &[usize],
-        launched: &mut Launched<O>,
+        launched: &mut Launched,
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
         let checked = self
@@ -165,7 +158,7 @@ impl Executable {
     }
 
     /// Starts a launch that isn't paced, or runs on one device.
-    fn start<O: Room>(&self, list: &ArgumentList<'_>, launched: &mut Launched<O>) -> Result<()> {
+    fn start(&self, list: &ArgumentList<'_>, launched: &mut Launched) -> Result<()> {
         match self.session().pass() {
             None => self.execute(list, launched, false),
             Some(pass) => {
@@ -176,10 +169,10 @@ impl Executable {
         }
     }
 
-    fn execute<O: Room>(
+    fn execute(
         &self,
         list: &ArgumentList<'_>,
-        launched: &mut Launched<O>,
+        launched: &mut Launched,
         completion: bool,
     ) -> Result<()> {
         let lent = lent_indices(&list.arguments[..self.signature.inputs().len()]);
@@ -201,10 +194,10 @@ impl Executable {
 
     /// Starts on several devices, when it is this launch's turn. The outer error is a
     /// refusal before the plugin was asked, the inner one the plugin's.
-    fn start_in_turn<O: Room>(
+    fn start_in_turn(
         &self,
         list: &ArgumentList<'_>,
-        launched: &mut Launched<O>,
+        launched: &mut Launched,
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let turn = self.session().turn();
         if self.paced {
@@ -508,12 +501,12 @@ fn must_be_given(donation: Donation) -> bool {
 }
 
 /// The arguments that XLA may not consume; the same on every device.
-fn lent_indices(arguments: &[Argument<'_>]) -> SmallVec<[i64; 64]> {
+fn lent_indices(arguments: &[Argument<'_>]) -> spare::List<[i64; 64]> {
+    let mut indices = spare::List::with_room(arguments.len());
     let arguments = arguments.iter().enumerate();
-    arguments
-        .filter(|(_, argument)| argument.is_lent())
-        .map(|(index, _)| index as i64)
-        .collect()
+    let lent = arguments.filter(|(_, argument)| argument.is_lent());
+    indices.extend(lent.map(|(index, _)| index as i64));
+    indices
 }
 
 /// What was given, with its device and its place in that device's list.

@@ -11,15 +11,12 @@ use smallvec::{smallvec, SmallVec};
 use super::client::nothing_from;
 use super::owned::Owned;
 use crate::error::Result;
+use crate::spare;
 
-/// Arguments, or outputs, of all devices together, up to which the small lists of a launch
-/// allocate nothing. The large ones allocate nothing up to 512: more to set up, and too
-/// much for the many launches on one device that need little.
-pub(crate) const INLINE: usize = 64;
+/// Arguments, or outputs, of all devices together, up to which the lists of a launch lie on
+/// the stack; longer ones in memory that is used again.
+const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
-
-type Small = [*mut PJRT_Buffer; INLINE];
-type Large = [*mut PJRT_Buffer; INLINE * INLINE_DEVICES];
 
 /// What to launch. Lists are device by device, in the executable's logical order.
 pub(crate) struct Launch<'a> {
@@ -38,32 +35,17 @@ pub(crate) struct Launch<'a> {
 /// An output, still without a shape.
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
-/// Room for the outputs of a launch.
-pub(crate) trait Room: smallvec::Array<Item = RawBuffer> {}
-
-impl<A: smallvec::Array<Item = RawBuffer>> Room for A {}
-
 /// What a launch gave: `outputs` buffers a device, one device after another.
-pub(crate) struct Launched<O: Room = [RawBuffer; INLINE]> {
-    pub(crate) outputs: SmallVec<O>,
+pub(crate) struct Launched {
+    pub(crate) outputs: spare::List<[RawBuffer; INLINE]>,
     pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
 }
 
-impl Default for Launched {
-    /// With room for what most programs on one device give.
-    fn default() -> Launched {
+impl Launched {
+    /// Room for what a launch gives on all devices.
+    pub(crate) fn with_room(outputs: usize) -> Launched {
         Launched {
-            outputs: SmallVec::new(),
-            done: SmallVec::new(),
-        }
-    }
-}
-
-impl Launched<[RawBuffer; INLINE * INLINE_DEVICES]> {
-    /// With room for as much from each of several devices.
-    pub(crate) fn large() -> Self {
-        Launched {
-            outputs: SmallVec::new(),
+            outputs: spare::List::with_room(outputs),
             done: SmallVec::new(),
         }
     }
@@ -73,31 +55,19 @@ impl Launch<'_> {
     /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`), and
     /// puts what it gives into `launched`, which is empty before.
     ///
-    /// `arguments` gives every device's list, one after another, each as long as
+    /// `buffers` gives every device's list, one after another, each as long as
     /// the program has parameters. The caller has checked all that the plugin
     /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
-    pub(crate) fn start<'b, O: Room>(
+    pub(crate) fn start<'b>(
         &self,
-        arguments: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
-        launched: &mut Launched<O>,
-    ) -> Result<()> {
-        let most = arguments.len().max(self.devices * self.outputs);
-        if most > INLINE {
-            self.start_with::<Large, O>(arguments, launched)
-        } else {
-            self.start_with::<Small, O>(arguments, launched)
-        }
-    }
-
-    /// As [`Launch::start`], with pointer lists of the size `L`.
-    fn start_with<'b, L: smallvec::Array<Item = *mut PJRT_Buffer>, O: Room>(
-        &self,
-        arguments: impl Iterator<Item = &'b Owned<PJRT_Buffer>>,
-        launched: &mut Launched<O>,
+        buffers: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
+        launched: &mut Launched,
     ) -> Result<()> {
         let session = self.executable.session();
-        let arguments: SmallVec<L> = arguments.map(Owned::raw).collect();
+        let mut arguments: spare::List<[*mut PJRT_Buffer; INLINE]> =
+            spare::List::with_room(buffers.len());
+        arguments.extend(buffers.map(Owned::raw));
         let per_device = arguments.len() / self.devices;
         assert_eq!(
             per_device * self.devices,
@@ -107,7 +77,9 @@ impl Launch<'_> {
         let argument_lists: SmallVec<[*const *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
             .map(|device| arguments[device * per_device..].as_ptr())
             .collect();
-        let mut outputs: SmallVec<L> = smallvec![ptr::null_mut(); self.devices * self.outputs];
+        let count = self.devices * self.outputs;
+        let mut outputs: spare::List<[*mut PJRT_Buffer; INLINE]> = spare::List::with_room(count);
+        outputs.resize(count, ptr::null_mut());
         let output_start = outputs.as_mut_ptr();
         let output_lists: SmallVec<[*mut *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
             // `wrapping_add` stays inside the list, or one past it without outputs.
