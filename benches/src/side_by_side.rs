@@ -39,6 +39,12 @@ pub fn is_short() -> bool {
     std::env::var_os("XLA_BENCH_SHORT").is_some()
 }
 
+/// Whether a line is to be measured: all are, or those with the word in their name that
+/// `XLA_BENCH_ONLY` is.
+pub fn is_wanted(name: &str) -> bool {
+    std::env::var("XLA_BENCH_ONLY").map_or(true, |only| name.contains(&only))
+}
+
 /// Above this ratio a short run fails.
 const GROSS: f64 = 2.0;
 
@@ -53,6 +59,9 @@ pub fn compare(
     mut safe: impl FnMut(u64),
     mut raw: impl FnMut(u64),
 ) {
+    if !is_wanted(line.name) {
+        return;
+    }
     let measured = is_measured();
     if measured {
         print_ratio(line, &mut |n| time(&mut safe, n), &mut |n| {
