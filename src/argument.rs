@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
 use crate::executable::Executable;
+use crate::spare;
 
 /// One argument of a run.
 #[derive(Debug)]
@@ -61,9 +62,6 @@ struct Comparison<'a> {
 }
 
 impl<'a> ArgumentList<'a> {
-    /// How many arguments a list holds without memory of its own.
-    pub(crate) const INLINE: usize = ARGUMENTS;
-
     /// An empty list.
     pub fn new() -> Self {
         ArgumentList::default()
@@ -79,24 +77,29 @@ impl<'a> ArgumentList<'a> {
         }
     }
 
-    /// A list in the memory of another that has been emptied.
-    pub(crate) fn recycled(memory: Vec<Argument<'a>>) -> Self {
+    /// An empty list with room for as many arguments, in the memory of an earlier one that
+    /// was [put away](ArgumentList::put_away).
+    pub(crate) fn with_room(room: usize) -> Self {
+        if room <= ARGUMENTS {
+            return ArgumentList::new();
+        }
         ArgumentList {
-            arguments: SmallVec::from_vec(memory),
+            arguments: SmallVec::from_vec(spare::take::<Argument<'static>>(room)),
             comparison: None,
         }
     }
 
-    /// The memory of a list, where it has any of its own, for the next.
-    pub(crate) fn into_memory(mut self) -> Option<Vec<Argument<'static>>> {
+    /// Drops the arguments, and keeps the memory of the list, where it has any of its own,
+    /// for the next.
+    pub(crate) fn put_away(mut self) {
         self.arguments.clear();
         if !self.arguments.spilled() {
-            return None;
+            return;
         }
         let emptied = self.arguments.into_vec().into_iter();
         // There are none: only the type changes, and the memory is kept.
         let forever = emptied.map(|_| unreachable!("the list was emptied"));
-        Some(forever.collect())
+        spare::put::<Argument<'static>>(forever.collect());
     }
 
     /// A list that keeps nothing and only sees whether what is appended are the arguments
@@ -118,11 +121,6 @@ impl<'a> ArgumentList<'a> {
         self.comparison.as_ref().is_some_and(|comparison| {
             comparison.fit && comparison.seen == comparison.executable.signature.inputs().len()
         })
-    }
-
-    /// Makes room for as many arguments at once.
-    pub(crate) fn reserve(&mut self, arguments: usize) {
-        self.arguments.reserve_exact(arguments);
     }
 
     /// How many arguments there are.

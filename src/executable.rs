@@ -10,6 +10,7 @@ use crate::collectives;
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
+use crate::launch::Paced;
 use crate::pjrt::{executable, Owned};
 use crate::program::{self, Program};
 use crate::serialized;
@@ -27,6 +28,8 @@ pub struct Executable {
     pub(crate) paced: bool,
     /// Whether a launch waits for what is lent where the program donates.
     pub(crate) copies_lent: bool,
+    /// While it is loaded, other launches on the client are known to its own.
+    _counted: Option<Paced>,
 }
 
 impl Executable {
@@ -38,6 +41,10 @@ impl Executable {
         program.check_version(client.plugin())?;
         let resolved = options.resolve(program, client)?;
         let encoded = options.encode(&resolved);
+        let counted = count(
+            client,
+            resolved.replicas.saturating_mul(resolved.partitions),
+        );
         let raw = executable::compile(
             client.session(),
             program.terminated(),
@@ -45,7 +52,7 @@ impl Executable {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let executable = Executable::load(client, raw)?;
+        let executable = Executable::load(client, raw, counted)?;
         if options.is_strict() {
             executable.signature.check_donors()?;
         }
@@ -54,12 +61,17 @@ impl Executable {
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
         let payload = serialized::unwrap(bytes, client)?;
+        let counted = count(client, client.device_count());
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a serialised executable"))?;
-        Executable::load(client, raw)
+        Executable::load(client, raw, counted)
     }
 
-    fn load(client: &Client, raw: Owned<PJRT_LoadedExecutable>) -> Result<Executable> {
+    fn load(
+        client: &Client,
+        raw: Owned<PJRT_LoadedExecutable>,
+        counted: Option<Paced>,
+    ) -> Result<Executable> {
         let described = raw.executable()?;
         let (replicas, partitions) = described.replicas_and_partitions()?;
         let (code, format) = described.optimized_program()?;
@@ -85,9 +97,11 @@ impl Executable {
             return Err(Error::invalid("no device of this process runs the program"));
         }
         let on_cpu = client.platform_name() == "cpu";
+        let paced = signature.has_collectives() && on_cpu;
         Ok(Executable {
-            paced: signature.has_collectives() && on_cpu,
+            paced,
             copies_lent: signature.donates() && on_cpu,
+            _counted: counted.filter(|_| paced && devices.len() > 1),
             raw,
             signature,
             devices,
@@ -145,6 +159,13 @@ impl Executable {
         let payload = self.raw.executable()?.serialize()?;
         Ok(serialized::wrap(&payload, &self.client()))
     }
+}
+
+/// Counts a program that may turn out to have collectives, from before it is compiled:
+/// the launches meanwhile are to be known.
+fn count(client: &Client, devices: usize) -> Option<Paced> {
+    let may_be_paced = devices > 1 && client.platform_name() == "cpu";
+    may_be_paced.then(|| Paced::count(client.session()))
 }
 
 impl fmt::Debug for Executable {

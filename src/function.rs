@@ -8,8 +8,8 @@ use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
-use crate::outputs::Outputs;
 use crate::parameter::Parameters;
+use crate::pjrt::execute::Launched;
 use crate::roots::{given_leaves, lent_donor, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
@@ -177,11 +177,16 @@ impl<P: Parameters, R: Tree> Function<P, R> {
                 Err(error) => return Err(FunctionError::refused(error, P::into_given(arguments))),
             },
         };
-        let mut list = ArgumentList::new();
-        list.reserve(self.executable.signature.inputs().len());
+        let mut list = ArgumentList::with_room(self.executable.signature.inputs().len());
         P::pass(arguments, &mut list);
-        match self.executable.run_list(&mut list, report) {
-            Ok(outputs) => self.build(outputs, results).map_err(|(error, left)| {
+        let mut launched = self.executable.launched();
+        let ends = [list.len()];
+        let launch = self
+            .executable
+            .launch(&mut list, &ends, &mut launched, report);
+        list.put_away();
+        match launch {
+            Ok(_) => self.build(launched, results).map_err(|(error, left)| {
                 let structures = structures.unwrap_or_else(P::constant_structures);
                 let paths = self.paths(&structures).into_iter();
                 let given = paths.zip(given_leaves(&structures, P::GIVEN));
@@ -222,9 +227,15 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     /// Builds the results; else says why not, and gives the outputs that are left. Only trees
     /// written by hand, or a structure given for another type, come to that.
-    fn build(&self, outputs: Outputs, results: &Structure) -> Result<R, (Error, Vec<Survivor>)> {
-        let count = outputs.len();
-        let mut outputs = outputs.into_iter();
+    fn build(
+        &self,
+        mut launched: Launched,
+        results: &Structure,
+    ) -> Result<R, (Error, Vec<Survivor>)> {
+        let count = self.signature_outputs();
+        let mut raw = launched.outputs.drain(..);
+        let device = &self.executable.devices[0];
+        let mut outputs = self.executable.buffers(device, &mut raw, &None);
         let built = Source::new(&mut outputs, results).finish::<R>();
         built.map_err(|error| {
             let first = count - outputs.len();

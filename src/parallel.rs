@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::argument::{Argument, ArgumentList};
+use crate::argument::ArgumentList;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
@@ -23,7 +23,6 @@ use crate::launch::Launch;
 use crate::pjrt::execute::Launched;
 use crate::roots::{given_leaves, Roots, Structures};
 use crate::signature::{plural, Signature};
-use crate::spare;
 use crate::tree::{Known, Source, Structure};
 
 /// A program with types that runs on many devices in one launch: `jax.pmap` with donation.
@@ -215,13 +214,11 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             ends.push(list.len());
         }
         drop(ready);
-        let mut launched = Launched::default();
+        let mut launched = self.executable.launched();
         let launch = self
             .executable
             .launch(&mut list, &ends, &mut launched, report);
-        if let Some(memory) = list.into_memory() {
-            spare::put(memory);
-        }
+        list.put_away();
         let outcome = match launch {
             Ok(record) => self.build(&mut launched, &record, results),
             Err(error) => {
@@ -239,11 +236,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
 
     /// An empty list with room for the arguments of all devices.
     fn list<'a>(&self) -> ArgumentList<'a> {
-        let room = self.executable.devices.len() * self.signature().inputs().len();
-        if room <= ArgumentList::INLINE {
-            return ArgumentList::new();
-        }
-        ArgumentList::recycled(spare::take::<Argument<'static>>(room))
+        ArgumentList::with_room(self.executable.devices.len() * self.signature().inputs().len())
     }
 
     /// Builds the results of all devices; else says why not, and gives the outputs that are

@@ -17,6 +17,7 @@ use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Launched};
 use crate::signature::{plural, Donation, Input};
+use crate::spare;
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -59,7 +60,7 @@ impl Executable {
         list: &mut ArgumentList<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Outputs, CallError> {
-        let mut launched = Launched::default();
+        let mut launched = self.launched();
         let ends = [list.len()];
         let record = self.launch(list, &ends, &mut launched, report)?;
         let mut outputs = launched.outputs.drain(..);
@@ -72,7 +73,8 @@ impl Executable {
     ///
     /// All devices must give and lend alike. Everything about every device is checked
     /// before the launch. Launches on several devices take turns; on CPU, one whose
-    /// devices speak to each other waits for the one before it.
+    /// devices speak to each other waits until the client's earlier runs are done, and later
+    /// ones wait until it is, those on one device too.
     ///
     /// # Errors
     /// As [`Executable::run`], naming the device; the number of lists is not that of
@@ -88,13 +90,18 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        let mut launched = Launched::default();
+        let mut launched = self.launched();
         let record = self.launch(&mut list, &ends, &mut launched, None)?;
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
             .map(|device| self.outputs_of(device, &mut outputs, &record))
             .collect())
+    }
+
+    /// Room for what a launch gives.
+    pub(crate) fn launched(&self) -> Launched {
+        Launched::with_room(self.devices.len() * self.signature.outputs().len())
     }
 
     /// Checks and starts. `ends` says where in the list each device's arguments end.
@@ -150,14 +157,31 @@ impl Executable {
             .collect()
     }
 
+    /// Starts a launch that isn't paced, or runs on one device.
     fn start(&self, list: &ArgumentList<'_>, launched: &mut Launched) -> Result<()> {
+        match self.session().pass() {
+            None => self.execute(list, launched, false),
+            Some(pass) => {
+                let started = self.execute(list, launched, true);
+                pass.keep(launched.done.drain(..));
+                started
+            }
+        }
+    }
+
+    fn execute(
+        &self,
+        list: &ArgumentList<'_>,
+        launched: &mut Launched,
+        completion: bool,
+    ) -> Result<()> {
         let lent = lent_indices(&list.arguments[..self.signature.inputs().len()]);
         let launch = execute::Launch {
             executable: &self.raw,
             devices: self.devices.len(),
             outputs: self.signature.outputs().len(),
             lent: &lent,
-            completion: self.paced,
+            completion,
             id: if self.paced {
                 launch::unique_launch_id()
             } else {
@@ -175,22 +199,19 @@ impl Executable {
         list: &ArgumentList<'_>,
         launched: &mut Launched,
     ) -> Result<Result<Option<Arc<Launch>>>> {
-        let session = self.session();
-        let mut turn = session.turn();
+        let turn = self.session().turn();
         if self.paced {
             turn.settle();
         }
         if self.signature.has_collectives() {
             self.make_sure_of(list)?;
         }
-        let started = self.start(list, launched);
-        Ok(started.map(|()| {
-            self.paced.then(|| {
-                let record = Arc::new(Launch::default());
-                turn.follow(Arc::clone(&record), launched.done.drain(..));
-                record
-            })
-        }))
+        if !self.paced {
+            return Ok(self.start(list, launched).map(|()| None));
+        }
+        let alone = turn.close();
+        let started = self.execute(list, launched, true);
+        Ok(started.map(|()| Some(alone.follow(launched.done.drain(..)))))
     }
 
     /// Everything that the plugin doesn't check, or checks too late.
@@ -480,12 +501,12 @@ fn must_be_given(donation: Donation) -> bool {
 }
 
 /// The arguments that XLA may not consume; the same on every device.
-fn lent_indices(arguments: &[Argument<'_>]) -> SmallVec<[i64; 64]> {
+fn lent_indices(arguments: &[Argument<'_>]) -> spare::List<[i64; 64]> {
+    let mut indices = spare::List::with_room(arguments.len());
     let arguments = arguments.iter().enumerate();
-    arguments
-        .filter(|(_, argument)| argument.is_lent())
-        .map(|(index, _)| index as i64)
-        .collect()
+    let lent = arguments.filter(|(_, argument)| argument.is_lent());
+    indices.extend(lent.map(|(index, _)| index as i64));
+    indices
 }
 
 /// What was given, with its device and its place in that device's list.

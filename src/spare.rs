@@ -6,6 +6,9 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+
+use smallvec::{Array, SmallVec};
 
 /// How many of a type are kept: arguments and results of a call, and those of another.
 const MOST: usize = 8;
@@ -38,6 +41,57 @@ pub(crate) fn put<T: 'static>(mut emptied: Vec<T>) {
             shelf.push(emptied);
         }
     });
+}
+
+/// A list on the stack, or, where more room is wanted, in memory that was used before and
+/// will be again.
+pub(crate) struct List<A: Array>(SmallVec<A>)
+where
+    A::Item: 'static;
+
+impl<A: Array> List<A>
+where
+    A::Item: 'static,
+{
+    /// An empty list with room for as many.
+    pub(crate) fn with_room(room: usize) -> Self {
+        let on_stack = SmallVec::new();
+        if room <= on_stack.inline_size() {
+            return List(on_stack);
+        }
+        List(SmallVec::from_vec(take(room)))
+    }
+}
+
+impl<A: Array> Deref for List<A>
+where
+    A::Item: 'static,
+{
+    type Target = SmallVec<A>;
+
+    fn deref(&self) -> &SmallVec<A> {
+        &self.0
+    }
+}
+
+impl<A: Array> DerefMut for List<A>
+where
+    A::Item: 'static,
+{
+    fn deref_mut(&mut self) -> &mut SmallVec<A> {
+        &mut self.0
+    }
+}
+
+impl<A: Array> Drop for List<A>
+where
+    A::Item: 'static,
+{
+    fn drop(&mut self) {
+        if self.0.spilled() {
+            put(std::mem::take(&mut self.0).into_vec());
+        }
+    }
 }
 
 /// `None` while the thread ends.

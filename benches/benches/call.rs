@@ -3,14 +3,18 @@
 
 #![allow(missing_docs)] // the main function that criterion writes
 
-use benches::{clients, side_by_side::compare};
+use benches::{
+    clients, print_plugin,
+    side_by_side::{compare, Line},
+};
 use criterion::{criterion_group, criterion_main, Criterion};
 use xla::{Buffer, CompileOptions, Program};
 
 const COUNTER: &str = include_str!("../../examples/programs/counter.mlir");
 
 fn call(criterion: &mut Criterion) {
-    let (safe, raw) = clients();
+    let (safe, raw) = clients(1);
+    print_plugin();
 
     let program = Program::from_text(COUNTER).expect("a program");
     let counter = safe.compile(&program, &CompileOptions::new());
@@ -34,19 +38,14 @@ fn call(criterion: &mut Criterion) {
             // SAFETY: one argument and one output on one device; the donated argument's handle is
             // destroyed once.
             unsafe {
-                raw.execute(
-                    raw_counter,
-                    &[&[raw_count]],
-                    &[],
-                    &mut [&mut after],
-                    &mut [],
-                );
+                raw.execute(raw_counter, &[&raw_count], 1, &[], &[&mut after], &mut []);
                 raw.destroy(raw_count);
             }
             raw_count = after;
         }
     };
-    compare(criterion, "scalar, donated, chained", run_safe, run_raw);
+    let line = Line::new("scalar, donated, chained");
+    compare(criterion, line, run_safe, run_raw);
 }
 
 criterion_group!(all, call);

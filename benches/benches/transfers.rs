@@ -2,7 +2,10 @@
 
 #![allow(missing_docs)] // the main function that criterion writes
 
-use benches::{clients, side_by_side::compare};
+use benches::{
+    clients,
+    side_by_side::{compare, Line},
+};
 use criterion::{criterion_group, criterion_main, Criterion};
 use xla::Buffer;
 
@@ -10,7 +13,7 @@ use xla::Buffer;
 const SIZES: [(&str, usize); 2] = [("4 KB", 1 << 10), ("16 MB", 4 << 20)];
 
 fn transfers(criterion: &mut Criterion) {
-    let (safe, raw) = clients();
+    let (safe, raw) = clients(1);
     let device = safe.device(0).expect("a device");
     for (name, count) in SIZES {
         let values: Vec<f32> = (0..count).map(|n| n as f32).collect();
@@ -27,7 +30,8 @@ fn transfers(criterion: &mut Criterion) {
                 unsafe { raw.destroy(buffer) };
             }
         };
-        compare(criterion, &format!("from_host {name}"), run_safe, run_raw);
+        let name_of = format!("from_host {name}");
+        compare(criterion, Line::new(&name_of), run_safe, run_raw);
 
         let buffer = Buffer::from_host(&device, &values, &[count]).expect("a buffer");
         let raw_buffer = raw.from_host(0, &values, &[count as i64]);
@@ -44,7 +48,8 @@ fn transfers(criterion: &mut Criterion) {
                 assert_eq!(read[count - 1], values[count - 1]);
             }
         };
-        compare(criterion, &format!("to_host {name}"), run_safe, run_raw);
+        let name_of = format!("to_host {name}");
+        compare(criterion, Line::new(&name_of), run_safe, run_raw);
     }
 }
 

@@ -3,7 +3,7 @@
 
 #![allow(missing_docs)] // the main function that criterion writes
 
-use benches::side_by_side::compare_named;
+use benches::side_by_side::{compare, Line};
 use criterion::{criterion_group, criterion_main, Criterion};
 use xla::{
     Buffer, Client, ClientOptions, CompileOptions, Executable, Function, Give, Plugin, Program,
@@ -71,14 +71,11 @@ fn typed(criterion: &mut Criterion) {
             untyped = Some(outputs.into_array().expect("as many"));
         }
     };
-    let names = ["typed", "untyped"];
-    compare_named(
-        criterion,
-        "100 leaves, donated",
-        names,
-        run_typed,
-        run_untyped,
-    );
+    let line = Line {
+        names: ["typed", "untyped"],
+        ..Line::new("100 leaves, donated")
+    };
+    compare(criterion, line, run_typed, run_untyped);
 }
 
 criterion_group!(all, typed);

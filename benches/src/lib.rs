@@ -1,35 +1,45 @@
 //! What the benchmarks have in common: the C API as one would call it by hand, and a
-//! way of measuring two things side by side.
-//!
-//! ```sh
-//! cargo bench -p xla-pjrt-benches --features fetch-cpu
-//! cargo bench -p xla-pjrt-benches --features fetch-cpu --bench call
-//! ```
-//!
-//! `XLA_PJRT_CPU_PLUGIN` takes another plugin. Each benchmark prints one line of its
-//! own, with the ratio of safe to raw, before what criterion has to say.
+//! way of measuring two things side by side. How to run them: `README.md` beside this
+//! package's manifest.
 
+pub mod programs;
 pub mod raw;
 pub mod side_by_side;
 
 use xla::{Client, ClientOptions, Plugin};
 
 /// As many as the largest program here needs.
-pub const DEVICES: usize = 4;
+pub const MOST_DEVICES: usize = 8;
 
 /// A client of the safe layer and one of the raw API, of one plugin.
 ///
 /// # Panics
 /// There is no plugin, or it makes no client.
-pub fn clients() -> (Client, raw::Client) {
-    let plugin = Plugin::cpu().unwrap_or_else(|error| panic!("{error}"));
-    let options = ClientOptions::new().cpu_device_count(DEVICES);
-    let safe = plugin
-        .client_with(&options)
-        .unwrap_or_else(|error| panic!("{error}"));
-    let (major, minor) = plugin.api_version();
-    println!("plugin: PJRT API {major}.{minor}");
+pub fn clients(devices: usize) -> (Client, raw::Client) {
+    let plugin = plugin();
+    let safe = client(devices);
     // The second in this order: loading through the safe layer has initialised the plugin.
-    let raw = raw::Client::create(&plugin, DEVICES);
+    let raw = raw::Client::create(&plugin, devices);
     (safe, raw)
+}
+
+/// A client of the safe layer.
+///
+/// # Panics
+/// There is no plugin, or it makes no client.
+pub fn client(devices: usize) -> Client {
+    let options = ClientOptions::new().cpu_device_count(devices);
+    plugin()
+        .client_with(&options)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn plugin() -> Plugin {
+    Plugin::cpu().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Prints what is measured.
+pub fn print_plugin() {
+    let (major, minor) = plugin().api_version();
+    println!("plugin: PJRT API {major}.{minor}");
 }

@@ -3,10 +3,8 @@
 //! What a benchmark measures against, so each function does what has to be done and
 //! nothing else. Objects live as long as the process.
 
-use std::ptr;
-
 use pjrt_sys::{
-    Args, GetPjrtApi, PJRT_Api, PJRT_Buffer, PJRT_Buffer_Destroy_Args,
+    Args, GetPjrtApi, PJRT_Api, PJRT_Buffer, PJRT_Buffer_Destroy_Args, PJRT_Buffer_ReadyEvent_Args,
     PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type, PJRT_Client,
     PJRT_Client_AddressableDevices_Args, PJRT_Client_BufferFromHostBuffer_Args,
     PJRT_Client_Compile_Args, PJRT_Client_Create_Args, PJRT_Device, PJRT_Error,
@@ -164,8 +162,8 @@ impl Client {
         values
     }
 
-    /// Runs a program on its devices: one list of arguments and one list for the outputs a
-    /// device. `events`, unless empty, gets an event a device that tells when it is done.
+    /// Runs a program on its devices: for each a list of `count` arguments and one for the
+    /// outputs. `events`, unless empty, gets an event a device that tells when it is done.
     ///
     /// # Safety
     /// Everything is alive, and there are as many lists, arguments, outputs and events as the
@@ -177,29 +175,41 @@ impl Client {
     pub unsafe fn execute(
         &self,
         executable: Executable,
-        arguments: &[&[Buffer]],
+        arguments: &[*const Buffer],
+        count: usize,
         lent: &[i64],
-        outputs: &mut [*mut Buffer],
+        outputs: &[*mut Buffer],
         events: &mut [Event],
     ) {
-        let mut lists = [ptr::null::<Buffer>(); crate::DEVICES];
-        for (list, arguments) in lists.iter_mut().zip(arguments) {
-            *list = arguments.as_ptr();
-        }
         let mut options = PJRT_ExecuteOptions::zeroed();
         options.non_donatable_input_indices = lent.as_ptr();
         options.num_non_donatable_input_indices = lent.len();
         let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
         args.executable = executable;
         args.options = &mut options;
-        args.argument_lists = lists.as_ptr();
+        args.argument_lists = arguments.as_ptr();
         args.num_devices = arguments.len();
-        args.num_args = arguments[0].len();
+        args.num_args = count;
         args.output_lists = outputs.as_ptr();
         if !events.is_empty() {
             args.device_complete_events = events.as_mut_ptr();
         }
         call!(self.api, PJRT_LoadedExecutable_Execute, args);
+    }
+
+    /// Waits until a buffer has its values.
+    ///
+    /// # Safety
+    /// The buffer is alive.
+    ///
+    /// # Panics
+    /// They failed to come.
+    pub unsafe fn wait_for(&self, buffer: Buffer) {
+        let mut args = PJRT_Buffer_ReadyEvent_Args::zeroed();
+        args.buffer = buffer;
+        call!(self.api, PJRT_Buffer_ReadyEvent, args);
+        // SAFETY: the event was just handed out.
+        unsafe { self.wait(args.event) };
     }
 
     /// Waits for an event and destroys it.

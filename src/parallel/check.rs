@@ -4,7 +4,6 @@ use crate::argument::ArgumentList;
 use crate::error::{Error, Result};
 use crate::roots::{lent_donor, Structures};
 use crate::signature::plural;
-use crate::spare;
 
 use super::{ParallelFunction, ParallelParameters, Results};
 
@@ -58,9 +57,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         let mut list = self.list();
         (0..devices).for_each(|position| P::lend(ready, position, &mut list));
         let awaited = self.executable.await_arguments(&list);
-        if let Some(memory) = list.into_memory() {
-            spare::put(memory);
-        }
+        list.put_away();
         awaited.map_err(|(place, error)| {
             let inputs = self.signature().inputs().len();
             let (position, index) = (place / inputs, place % inputs);

@@ -26,7 +26,7 @@ use pjrt_sys::{
 };
 
 use super::api::Api;
-use super::completion::Completion;
+use super::completion::{Completion, Pending};
 use super::owned::Owned;
 use super::reaper;
 use super::{named_value, parts};
@@ -40,7 +40,10 @@ pub(crate) struct RawClient {
     api: Api,
     devices: Vec<NonNull<PJRT_Device>>,
     memories: Vec<NonNull<PJRT_Memory>>,
+    /// The collective launch in flight.
     collective: Mutex<Option<Completion>>,
+    /// The other launches, while there are programs with collectives.
+    others: Pending,
 }
 
 // SAFETY: XLA's clients are thread-safe (the header asks it of every plugin), and
@@ -53,6 +56,7 @@ impl Drop for RawClient {
     fn drop(&mut self) {
         // Events go before their client.
         *self.collective.get_mut() = None;
+        self.others.clear();
         let mut args = PJRT_Client_Destroy_Args::zeroed();
         args.client = self.raw.as_ptr();
         // SAFETY: the only owner's last use. Everything the client made holds the
@@ -124,6 +128,7 @@ impl RawClient {
             devices: Vec::new(),
             memories: Vec::new(),
             collective: Mutex::new(None),
+            others: Pending::new(api),
         });
         status?;
         let mut client = client.ok_or_else(|| nothing_from("PJRT_Client_Create"))?;
@@ -175,6 +180,16 @@ impl RawClient {
     pub(crate) fn finish_collective(&self) -> Option<Result<()>> {
         let completion = self.collective.lock().take()?;
         Some(completion.wait())
+    }
+
+    /// Keeps the events of other launches until they have fired.
+    pub(crate) fn keep_others(&self, events: impl IntoIterator<Item = Owned<PJRT_Event>>) {
+        self.others.keep(events);
+    }
+
+    /// Blocks until the other launches that are kept now are done, however they end.
+    pub(crate) fn finish_others(&self) {
+        self.others.wait();
     }
 
     fn list(&mut self) -> Result<()> {

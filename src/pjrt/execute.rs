@@ -11,8 +11,10 @@ use smallvec::{smallvec, SmallVec};
 use super::client::nothing_from;
 use super::owned::Owned;
 use crate::error::Result;
+use crate::spare;
 
-/// Arguments, outputs and devices up to which a launch allocates nothing.
+/// Arguments, or outputs, of all devices together, up to which the lists of a launch lie on
+/// the stack; longer ones in memory that is used again.
 const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
 
@@ -34,27 +36,38 @@ pub(crate) struct Launch<'a> {
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
 /// What a launch gave: `outputs` buffers a device, one device after another.
-#[derive(Default)]
 pub(crate) struct Launched {
-    pub(crate) outputs: SmallVec<[RawBuffer; INLINE]>,
+    pub(crate) outputs: spare::List<[RawBuffer; INLINE]>,
     pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
+}
+
+impl Launched {
+    /// Room for what a launch gives on all devices.
+    pub(crate) fn with_room(outputs: usize) -> Launched {
+        Launched {
+            outputs: spare::List::with_room(outputs),
+            done: SmallVec::new(),
+        }
+    }
 }
 
 impl Launch<'_> {
     /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`), and
     /// puts what it gives into `launched`, which is empty before.
     ///
-    /// `arguments` gives every device's list, one after another, each as long as
+    /// `buffers` gives every device's list, one after another, each as long as
     /// the program has parameters. The caller has checked all that the plugin
     /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
     pub(crate) fn start<'b>(
         &self,
-        arguments: impl Iterator<Item = &'b Owned<PJRT_Buffer>>,
+        buffers: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
         launched: &mut Launched,
     ) -> Result<()> {
         let session = self.executable.session();
-        let arguments: SmallVec<[*mut PJRT_Buffer; INLINE]> = arguments.map(Owned::raw).collect();
+        let mut arguments: spare::List<[*mut PJRT_Buffer; INLINE]> =
+            spare::List::with_room(buffers.len());
+        arguments.extend(buffers.map(Owned::raw));
         let per_device = arguments.len() / self.devices;
         assert_eq!(
             per_device * self.devices,
@@ -64,8 +77,9 @@ impl Launch<'_> {
         let argument_lists: SmallVec<[*const *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
             .map(|device| arguments[device * per_device..].as_ptr())
             .collect();
-        let mut outputs: SmallVec<[*mut PJRT_Buffer; INLINE]> =
-            smallvec![ptr::null_mut(); self.devices * self.outputs];
+        let count = self.devices * self.outputs;
+        let mut outputs: spare::List<[*mut PJRT_Buffer; INLINE]> = spare::List::with_room(count);
+        outputs.resize(count, ptr::null_mut());
         let output_start = outputs.as_mut_ptr();
         let output_lists: SmallVec<[*mut *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
             // `wrapping_add` stays inside the list, or one past it without outputs.
