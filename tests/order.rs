@@ -1,116 +1,250 @@
-//! Scratch.
-mod cpu;
-use cpu::*;
-use std::time::Instant;
-use xla::*;
+//! Collectives on CPU beside runs on one device, on a real plugin: each must find its devices'
+//! threads free. What doesn't ends the process, so each test has one of its own, and fails when
+//! XLA warns on standard error that some of a collective's devices wait for others.
 
-fn sum(devices: usize) -> String {
-    let all: Vec<String> = (0..devices).map(|i| i.to_string()).collect();
-    format!(
-        r#"
-module @sum attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = {devices} : i32}} {{
-  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
-    %all = "stablehlo.all_reduce"(%x) ({{
-    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-      %ab = stablehlo.add %a, %b : tensor<f32>
-      stablehlo.return %ab : tensor<f32>
-    }}) {{replica_groups = dense<[[{}]]> : tensor<1x{devices}xi64>}} : (tensor<4xf32>) -> tensor<4xf32>
-    return %all : tensor<4xf32>
-  }}
-}}"#,
-        all.join(", ")
-    )
+mod cpu;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cpu::{
+    client, compiled, in_child, in_child_within, lesson, values, vector, Ended, SLOW, SLOW_LENGTH,
+};
+use xla::{Buffer, Client, CompileOptions, Executable, Outputs, Program};
+
+/// Fails also when a collective's devices have waited for each other for long.
+#[track_caller]
+fn check_well(ended: &Ended) {
+    ended.check_well();
+    for warning in ["rendezvous", "may be stuck"] {
+        let found = ended.stderr.to_lowercase().contains(warning);
+        assert!(!found, "`{warning}` in: {}", ended.stderr);
+    }
+}
+
+/// Runs of real length, on one device.
+struct Slow {
+    program: Executable,
+    x: Buffer,
+}
+
+impl Slow {
+    fn on_each(client: &Client) -> Vec<Slow> {
+        let program = Program::from_text(SLOW).expect("text");
+        let devices = client.devices();
+        let each = devices.iter().map(|device| Slow {
+            program: client
+                .compile(&program, &CompileOptions::new().device(device))
+                .expect("compiles"),
+            x: vector(device, &[0.5; SLOW_LENGTH]),
+        });
+        each.collect()
+    }
+
+    /// Adds up `rounds` times, which takes about as many microseconds or less.
+    fn run(&self, rounds: i32) -> Outputs {
+        let n = Buffer::scalar(&self.x.device(), rounds).expect("a number");
+        self.program.run((&self.x, n)).expect("runs")
+    }
+}
+
+#[track_caller]
+fn check_slow(outputs: &Outputs, rounds: i32) {
+    assert_eq!(
+        values(&outputs[0]),
+        [0.5 * (rounds + 1) as f32; SLOW_LENGTH]
+    );
+}
+
+/// The rounds of [`SLOW`] that take about `wanted` here.
+fn rounds_for(slow: &Slow, wanted: Duration) -> i32 {
+    let some = 20_000;
+    slow.run(some)[0].wait().expect("a run");
+    let start = Instant::now();
+    slow.run(some)[0].wait().expect("a run");
+    let rounds = f64::from(some) * wanted.as_secs_f64() / start.elapsed().as_secs_f64();
+    rounds as i32
+}
+
+/// A collective of the examples with its arguments, which are lent.
+struct Sum {
+    program: Executable,
+    rows: Vec<Buffer>,
+    name: &'static str,
+}
+
+impl Sum {
+    fn new(client: &Client, name: &'static str) -> Sum {
+        let program = compiled(client, name);
+        let lesson = lesson(name);
+        let devices = program.devices().iter().enumerate();
+        let rows = devices
+            .map(|(position, device)| lesson.arguments[0].buffer(position, device))
+            .collect();
+        Sum {
+            program,
+            rows,
+            name,
+        }
+    }
+
+    fn launch(&self) -> Vec<Outputs> {
+        self.program.run_per_device(&self.rows).expect("runs")
+    }
+
+    #[track_caller]
+    fn check(&self, outputs: &[Outputs]) {
+        let lesson = lesson(self.name);
+        for (position, outputs) in outputs.iter().enumerate() {
+            let wanted = lesson.results[0].f32(position);
+            assert_eq!(values(&outputs[0]), wanted, "{} on {position}", self.name);
+        }
+    }
 }
 
 #[test]
-fn scratch() {
-    let devices: usize = std::env::var("DEV")
-        .ok()
-        .and_then(|x| x.parse().ok())
-        .unwrap_or(2);
-    let n: i32 = std::env::var("N")
-        .ok()
-        .and_then(|x| x.parse().ok())
-        .unwrap_or(100_000);
-    let singles: usize = std::env::var("SINGLES")
-        .ok()
-        .and_then(|x| x.parse().ok())
-        .unwrap_or(1);
-    let rounds: usize = std::env::var("ROUNDS")
-        .ok()
-        .and_then(|x| x.parse().ok())
-        .unwrap_or(30);
-    let before = std::env::var("BEFORE").is_ok();
-    let client = client(devices);
-    let c = compiled_text(&client, &sum(devices));
-    let d = client.devices();
-    let slow: Vec<Executable> = d
-        .iter()
-        .map(|d| {
-            client
-                .compile(
-                    &Program::from_text(SLOW).unwrap(),
-                    &CompileOptions::new().device(d),
-                )
-                .unwrap()
-        })
-        .collect();
-    let x: Vec<Buffer> = d.iter().map(|d| vector(d, &[1.; 4])).collect();
-    let y: Vec<Buffer> = d.iter().map(|d| vector(d, &[1.; SLOW_LENGTH])).collect();
-    let k: Vec<Buffer> = d.iter().map(|d| Buffer::scalar(d, n).unwrap()).collect();
-    for b in x.iter().chain(&y).chain(&k) {
-        b.wait().unwrap();
-    }
-    let mut names = std::collections::BTreeMap::new();
-    for t in std::fs::read_dir("/proc/self/task").unwrap() {
-        let n = std::fs::read_to_string(t.unwrap().path().join("comm")).unwrap();
-        *names.entry(n.trim().to_owned()).or_insert(0) += 1;
-    }
-    eprintln!("threads {names:?}");
-    let t = Instant::now();
-    if n < 10_000_000 {
-        slow[0].run((&y[0], &k[0])).unwrap()[0].wait().unwrap();
-    }
-    eprintln!("a single run takes {:?}", t.elapsed());
-    let t = Instant::now();
-    for o in c.run_per_device(&x).unwrap() {
-        o[0].wait().unwrap();
-    }
-    eprintln!("a collective takes {:?}", t.elapsed());
-    let mut took = Vec::new();
-    for _ in 0..rounds {
-        let start = |kept: &mut Vec<Outputs>| {
-            for i in 0..singles {
-                kept.push(
-                    slow[i % devices]
-                        .run((&y[i % devices], &k[i % devices]))
-                        .unwrap(),
-                )
+fn collectives_and_runs_of_real_length_may_go_unawaited() {
+    let test = "collectives_and_runs_of_real_length_may_go_unawaited";
+    check_well(&in_child(test, || {
+        let client = client(4);
+        let sum = Sum::new(&client, "all_reduce_replicas_4");
+        let slow = Slow::on_each(&client);
+        let rounds = rounds_for(&slow[0], Duration::from_millis(2));
+        for launch in 0..1000 {
+            let outputs = sum.launch();
+            let mut last = None;
+            if launch % 10 == 0 {
+                // More than the client has threads.
+                for _ in 0..2 {
+                    last = slow.iter().map(|slow| slow.run(rounds)).last();
+                }
             }
-        };
-        let mut kept = Vec::new();
-        if before {
-            start(&mut kept);
+            if launch % 100 == 0 {
+                sum.check(&outputs);
+                check_slow(&last.expect("a run"), rounds);
+            }
         }
-        let t = Instant::now();
-        let out = c.run_per_device(&x).unwrap();
-        let called = t.elapsed();
-        if !before {
-            start(&mut kept);
+        sum.check(&sum.launch());
+    }));
+}
+
+#[test]
+fn two_threads_may_launch_collectives_while_others_run_on_one_device() {
+    let test = "two_threads_may_launch_collectives_while_others_run_on_one_device";
+    check_well(&in_child(test, || {
+        let client = client(2);
+        let slow = Slow::on_each(&client);
+        let rounds = rounds_for(&slow[0], Duration::from_micros(300));
+        let sums = ["all_reduce_replicas_2", "two_devices"].map(|name| Sum::new(&client, name));
+        let launching = AtomicUsize::new(sums.len());
+        thread::scope(|scope| {
+            let launching = &launching;
+            for sum in &sums {
+                scope.spawn(move || {
+                    for launch in 0..500 {
+                        let outputs = sum.launch();
+                        // Now and then one is left pending.
+                        if launch % 3 != 0 {
+                            sum.check(&outputs);
+                        }
+                    }
+                    launching.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            for slow in &slow {
+                scope.spawn(move || {
+                    let mut runs = 0;
+                    while launching.load(Ordering::Relaxed) > 0 {
+                        let outputs = slow.run(rounds);
+                        runs += 1;
+                        // At most eight are in flight, so that it's over soon.
+                        if runs % 8 == 0 {
+                            check_slow(&outputs, rounds);
+                        }
+                    }
+                    assert!(runs > 8, "it got on: {runs}");
+                });
+            }
+        });
+    }));
+}
+
+#[test]
+fn programs_may_come_and_go_while_others_run() {
+    let test = "programs_may_come_and_go_while_others_run";
+    check_well(&in_child(test, || {
+        let client = client(4);
+        let slow = Slow::on_each(&client);
+        let rounds = rounds_for(&slow[0], Duration::from_millis(2));
+        let over = &AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for launch in 0..20 {
+                    let sum = Sum::new(&client, "all_reduce_replicas_4");
+                    let outputs = sum.launch();
+                    if launch % 2 == 0 {
+                        drop(sum);
+                    } else {
+                        sum.check(&outputs);
+                    }
+                }
+                over.store(true, Ordering::Relaxed);
+            });
+            for slow in &slow {
+                scope.spawn(move || {
+                    while !over.load(Ordering::Relaxed) {
+                        slow.run(rounds);
+                    }
+                });
+            }
+        });
+    }));
+}
+
+#[test]
+fn a_client_may_go_with_runs_and_a_collective_under_way() {
+    let test = "a_client_may_go_with_runs_and_a_collective_under_way";
+    check_well(&in_child(test, || {
+        for round in 0..20 {
+            let client = client(4);
+            let sum = Sum::new(&client, "all_reduce_replicas_4");
+            let slow = Slow::on_each(&client);
+            if round % 2 == 0 {
+                sum.launch();
+            }
+            for slow in &slow {
+                slow.run(5_000);
+            }
+            if round % 3 == 0 {
+                sum.launch();
+            }
         }
-        let started = t.elapsed();
-        for o in &out {
-            o[0].wait().unwrap();
-            assert_eq!(values(&o[0]), [devices as f32; 4]);
+    }));
+}
+
+/// A run that takes a thread for longer than a collective's devices wait for each other, which is
+/// a minute; and behind it a collective, whose last device would find no thread.
+#[test]
+fn a_collective_outlasts_a_run_of_more_than_a_minute() {
+    let test = "a_collective_outlasts_a_run_of_more_than_a_minute";
+    check_well(&in_child_within(Duration::from_secs(400), test, || {
+        let client = client(4);
+        let sum = Sum::new(&client, "all_reduce_replicas_4");
+        let slow = Slow::on_each(&client);
+        let mut rounds = rounds_for(&slow[0], Duration::from_secs(75));
+        loop {
+            let start = Instant::now();
+            let run = slow[0].run(rounds);
+            let outputs = sum.launch();
+            run[0].wait().expect("a run");
+            let took = start.elapsed();
+            sum.check(&outputs);
+            if took > Duration::from_secs(65) {
+                break;
+            }
+            // The machine was slower when it was measured.
+            rounds = rounds.saturating_mul(2);
         }
-        let done = t.elapsed();
-        for o in &kept {
-            o[0].wait().unwrap();
-        }
-        took.push((done, called, started, t.elapsed()));
-    }
-    took.sort();
-    eprintln!("(done, called, started, all) min {:?}", took[0]);
-    eprintln!("median {:?}", took[took.len() / 2]);
-    eprintln!("max {:?}", took[took.len() - 1]);
+    }));
 }
