@@ -1,5 +1,6 @@
 //! How an array is spread over the partitions of a program.
 
+mod named;
 mod stated;
 
 use std::fmt;

@@ -129,6 +129,10 @@ def sgd_partitions_4(w, g):
     return w - 0.125 * jax.lax.psum(jnp.sum(g, axis=0), "batch")
 
 
+def sgd_gspmd_4(w, g):
+    return w - 0.125 * jnp.sum(g, axis=0)
+
+
 def named_sharding_4(x, unused, w):
     return x @ w
 
@@ -208,6 +212,25 @@ def programs():
         split_arguments=(False, True),
         split_results=(False,),
     )
+
+    # As older exports have it, with `mhlo.sharding` for the older partitioner.
+    everywhere, by_row = NamedSharding(four, P()), NamedSharding(four, P("batch"))
+    jax.config.update("jax_use_shardy_partitioner", False)
+    lowered(
+        "sgd_gspmd_4",
+        jax.jit(
+            sgd_gspmd_4,
+            in_shardings=(everywhere, by_row),
+            out_shardings=everywhere,
+            donate_argnums=0,
+        ),
+        [f32(1, 2, 3, 4), rows(4, 4)],
+        donated=(0,),
+        partitions=4,
+        split_arguments=(False, True),
+        split_results=(False,),
+    )
+    jax.config.update("jax_use_shardy_partitioner", True)
 
     four = mesh(4, "x")
     everywhere, by_row = NamedSharding(four, P()), NamedSharding(four, P("x", None))
