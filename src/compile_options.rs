@@ -187,15 +187,10 @@ impl CompileOptions {
                 program.origin()
             )));
         }
-        if declared.group_devices > needed {
-            return Err(Error::invalid(format!(
-                "the collectives of {} speak to {} devices, but it is to run on {needed} \
-                 ({replicas} replicas x {partitions} partitions); ask for more `replicas` or \
-                 `partitions`",
-                program.origin(),
-                declared.group_devices
-            )));
-        }
+        declared.reach.check_groups(program.origin())?;
+        declared
+            .reach
+            .check(program.origin(), replicas, partitions)?;
         if let Some(assignment) = assigned {
             assignment.check(client)?;
         }

@@ -258,14 +258,23 @@ pub(crate) struct HloInstructionProto {
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]
     pub parameter_number: i64,
+    /// 0 for none.
+    #[prost(int64, tag = "26")]
+    pub channel_id: i64,
     #[prost(bool, tag = "47")]
     pub is_host_transfer: bool,
     #[prost(message, repeated, tag = "49")]
     pub replica_groups: Vec<ReplicaGroup>,
     #[prost(message, repeated, tag = "52")]
     pub source_target_pairs: Vec<SourceTarget>,
+    #[prost(bool, tag = "71")]
+    pub use_global_device_ids: bool,
     #[prost(message, optional, tag = "87")]
     pub collective_device_list: Option<CollectiveDeviceList>,
+    #[prost(message, optional, tag = "92")]
+    pub iota_groups: Option<IotaReplicaGroups>,
+    #[prost(message, optional, tag = "93")]
+    pub mesh_groups: Option<MeshReplicaGroups>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -289,6 +298,13 @@ pub(crate) struct CollectiveDeviceList {
     pub replica_groups: Vec<ReplicaGroup>,
     #[prost(message, optional, tag = "2")]
     pub iota: Option<IotaReplicaGroups>,
+}
+
+/// Groups by the axes of a mesh of all devices.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MeshReplicaGroups {
+    #[prost(message, optional, tag = "1")]
+    pub mesh: Option<MeshProto>,
 }
 
 #[derive(Clone, PartialEq, Message)]
