@@ -441,7 +441,8 @@ fn refused(client: &Client, program: &Program, world: World, words: &[&str]) {
 /// 4 of the others.
 fn wrong_world(counted: &str, single: &str) -> Vec<String> {
     vec![
-        format!("speak to 4 {counted}"),
+        // Called so before it is compiled.
+        format!("of the program `speaks` speak to 4 {counted}"),
         format!("1 {single}"),
         format!("ask for 4 `{counted}`"),
     ]

@@ -203,7 +203,10 @@ fn lists_that_are_none_are_refused() {
             &[a.clone(), foreign.clone()],
             &["device 1", "another client"],
         ),
-        (&[foreign.clone()], &["device 0", "another client"]),
+        (
+            std::slice::from_ref(&foreign),
+            &["device 0", "another client"],
+        ),
     ];
     for (devices, words) in cases {
         let outcome = compile(&here, DOUBLE, CompileOptions::new().devices(devices));
@@ -252,7 +255,7 @@ fn assignments_of_devices() {
         of(1, 1, &[]),
         &["1 replicas x 1 partitions", "0 device ids"],
     );
-    refused(of(0, 1, &[a.clone()]), &["0 replicas"]);
+    refused(of(0, 1, std::slice::from_ref(&a)), &["0 replicas"]);
     refused(
         of(2, 2, &[a.clone(), b.clone()]),
         &["2 replicas x 2", "2 device ids"],
