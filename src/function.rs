@@ -254,7 +254,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         let devices = self.executable.devices.len();
         if devices != 1 {
             return Err(Error::invalid(format!(
-                "{} runs on {devices} devices; typed programs run on one",
+                "{} runs on {devices} devices; for those there is `Executable::parallel`",
                 self.program()
             )));
         }

@@ -11,7 +11,7 @@ use crate::memory::Place;
 use crate::pjrt::aligned::HostVec;
 use crate::pjrt::host::{self, Plain};
 use crate::shape::Shape;
-use crate::sharding::Block;
+use crate::sharding::{Block, Sharding};
 
 /// An array in host memory: a shape and row-major bytes, borrowed or owned. What is spread
 /// over devices, and what comes back from them.
@@ -107,6 +107,23 @@ impl<'a> HostArray<'a> {
     /// The dimensions, the slowest varying first.
     pub fn dims(&self) -> &[usize] {
         self.shape.dims()
+    }
+
+    /// The size of an axis, which it must have.
+    pub(crate) fn size_along(&self, axis: usize) -> Result<usize> {
+        let size = self.dims().get(axis).copied();
+        size.ok_or_else(|| Error::invalid(format!("{} has no axis {axis}", self.shape)))
+    }
+
+    /// One of `parts` equal parts along an axis; it must have that also where nothing is cut.
+    pub(crate) fn part_along(
+        &self,
+        axis: usize,
+        parts: usize,
+        part: usize,
+    ) -> Result<HostArray<'_>> {
+        self.size_along(axis)?;
+        self.block(&Sharding::split(axis, parts).block(&self.shape, part)?)
     }
 
     /// The elements as bytes, row-major.

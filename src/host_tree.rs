@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::host_array::HostArray;
 use crate::memory::Place;
 use crate::shape::Shape;
-use crate::sharding::{Block, Sharding};
+use crate::sharding::Block;
 use crate::signature::plural;
 use crate::tree::{Source, Structure, Tree};
 
@@ -138,9 +138,11 @@ impl<'a, T: Tree> HostTree<'a, T> {
     /// A leaf doesn't have the axis, or its size isn't divisible by `parts`: names the leaf,
     /// the axis, its size, the parts and the remainder. `parts` is 0.
     pub fn split(&self, axis: usize, parts: usize) -> Result<Vec<HostTree<'_, T>>> {
-        let sharding = Sharding::split(axis, parts);
-        (0..parts.max(1))
-            .map(|part| self.map_leaves(|leaf| leaf.block(&sharding.block(leaf.shape(), part)?)))
+        if parts == 0 {
+            return Err(Error::invalid("a tree can't be cut into 0 parts"));
+        }
+        (0..parts)
+            .map(|part| self.map_leaves(|leaf| leaf.part_along(axis, parts, part)))
             .collect()
     }
 
@@ -162,9 +164,6 @@ impl<'a, T: Tree> HostTree<'a, T> {
         let padded = size.checked_next_multiple_of(multiple).ok_or_else(|| {
             Error::invalid(format!("{size} has no multiple of {multiple} above it"))
         })?;
-        let mut real = vec![true; size];
-        real.resize(padded, false);
-        let mask = HostArray::new(&real, &[padded])?;
         let tree = self.map_leaves(|leaf| {
             if padded == size {
                 return Ok(leaf.as_borrowed());
@@ -175,6 +174,9 @@ impl<'a, T: Tree> HostTree<'a, T> {
             larger.put(&Block::whole(leaf.shape()), leaf);
             Ok(larger)
         })?;
+        let mut real = vec![true; size];
+        real.resize(padded, false);
+        let mask = HostArray::new(&real, &[padded])?;
         Ok((tree, mask))
     }
 
@@ -182,14 +184,7 @@ impl<'a, T: Tree> HostTree<'a, T> {
     fn size_along(&self, axis: usize) -> Result<usize> {
         let mut first = None;
         for (index, leaf) in self.leaves.iter().enumerate() {
-            let described = || self.structure.describe_leaf(index);
-            let size = *leaf.dims().get(axis).ok_or_else(|| {
-                Error::invalid(format!(
-                    "{}: {} has no axis {axis}",
-                    described(),
-                    leaf.shape()
-                ))
-            })?;
+            let size = leaf.size_along(axis).map_err(|e| self.at(index, e))?;
             match first {
                 None => first = Some((index, size)),
                 Some((_, known)) if known == size => {}
@@ -197,7 +192,7 @@ impl<'a, T: Tree> HostTree<'a, T> {
                     return Err(Error::invalid(format!(
                         "{} has {known} along axis {axis}, but {} has {size}",
                         self.structure.describe_leaf(of),
-                        described()
+                        self.structure.describe_leaf(index)
                     )))
                 }
             }

@@ -184,6 +184,15 @@ impl Executable {
                     parts[position].shape()
                 )));
             }
+            let mut pairs = parts.iter().zip(&self.devices);
+            if let Some(position) = pairs.position(|(part, device)| part.device() != *device) {
+                return Err(Error::invalid(format!(
+                    "wanted the part of device {position} on {:?}, but it is on {:?}; pass the parts in the \
+                     order of `Executable::devices`",
+                    self.devices[position],
+                    parts[position].device()
+                )));
+            }
             let (sharding, global) = self.sharding_of(output.sharding(), output.global_shape())?;
             let mut whole = HostArray::zeros(global);
             for (block, partition) in sharding.distinct(whole.shape(), parts.len())? {

@@ -75,17 +75,34 @@ fn same(
     let pairs = pairs.zip(other.as_bytes().chunks_exact(size)).enumerate();
     for (place, (ours, theirs)) in pairs.filter(|(_, (ours, theirs))| ours != theirs) {
         let values = [ours, theirs].map(|bytes| ElementValue::read(element_type, bytes));
-        let [ours, theirs] = values;
-        if alike(ours, theirs) {
+        if alike(values[0], values[1]) {
             continue;
         }
+        let [mut one, mut another] = values.map(|value| value.to_string());
+        if one == another {
+            // NaNs of other bits.
+            one += &format!(" ({})", bits(ours));
+            another += &format!(" ({})", bits(theirs));
+        }
         return Err(drifted(format!(
-            "it is {ours} on device 0, but {theirs} on device {position}, at {:?} of {}",
+            "it is {one} on device 0, but {another} on device {position}, at {:?} of {}",
             index_of(place, first.shape()),
             first.shape()
         )));
     }
     Ok(())
+}
+
+/// The bytes of an element as one number.
+fn bits(bytes: &[u8]) -> String {
+    let digits = |bytes: &mut dyn Iterator<Item = &u8>| -> String {
+        bytes.map(|byte| format!("{byte:02x}")).collect()
+    };
+    let digits = match cfg!(target_endian = "big") {
+        true => digits(&mut bytes.iter()),
+        false => digits(&mut bytes.iter().rev()),
+    };
+    format!("0x{digits}")
 }
 
 fn drifted(message: String) -> Error {

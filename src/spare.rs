@@ -118,7 +118,8 @@ mod tests {
         numbers.push(1);
         let memory = numbers.as_ptr();
         put(numbers);
-        assert_ne!(take::<i64>(4).as_ptr().cast::<u64>(), memory);
+        let others = take::<i64>(4);
+        assert_ne!(others.as_ptr().cast::<u64>(), memory);
         let again = take::<u64>(4);
         assert_eq!(again.as_ptr(), memory);
         assert!(again.is_empty());

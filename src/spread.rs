@@ -81,10 +81,9 @@ impl<T: Tree> PerDevice<T> {
     /// ([`PerDevice::shard_padded`] fills up); as [`PerDevice::replicate`].
     pub fn shard(devices: &[Device], host: &HostTree<'_, T>, axis: usize) -> Result<PerDevice<T>> {
         check_devices(devices)?;
-        let sharding = Sharding::split(axis, devices.len());
+        let count = devices.len();
         spread(devices, host, |_, leaf, position, device| {
-            let block = sharding.block(leaf.shape(), position)?;
-            leaf.block(&block)?.to_device(device)
+            leaf.part_along(axis, count, position)?.to_device(device)
         })
     }
 

@@ -506,20 +506,27 @@ fn a_call_that_fails_in_the_plugin_gives_back_what_is_left_by_path() {
         let survivors: Vec<(&str, Vec<f32>)> = error
             .survivors()
             .iter()
-            .map(|(path, buffer)| (path.as_str(), values(buffer)))
+            .map(|left| (left.path.as_str(), values(&left.buffer)))
             .collect();
         if api_minor(&client) < 100 {
             assert!(error.lost().is_empty(), "{text}");
             let (w, v) = (WEIGHTS.to_vec(), GRADIENT.to_vec());
             assert_eq!(survivors, [("state.w", w), ("state.v", v)]);
         } else {
-            assert_eq!(error.lost(), ["state.w"]);
+            let lost: Vec<(&str, usize)> = error
+                .lost()
+                .iter()
+                .map(|lost| (lost.path.as_str(), lost.device))
+                .collect();
+            assert_eq!(lost, [("state.w", 0)]);
             assert!(text.contains("state.w"), "{text}");
             assert_eq!(survivors, [("state.v", GRADIENT.to_vec())]);
         }
         let mut survivors = error.into_survivors();
-        let (_, v) = survivors.pop().expect("one at least");
-        assert_eq!(values(&v), GRADIENT);
+        let v = survivors.pop().expect("one at least");
+        assert_eq!((v.device, values(&v.buffer)), (0, GRADIENT.to_vec()));
+        // One device can't be out of step with another.
+        assert!(!text.contains("some devices"), "{text}");
     }
     assert_eq!(x.to_scalar::<f32>().expect("a number"), 1.);
 }
@@ -533,8 +540,9 @@ fn a_failure_names_the_leaves_of_a_list_too() {
     let x = Buffer::scalar(&device, 1f32).expect("a number");
     let state = vec![vector(&device, &WEIGHTS), vector(&device, &GRADIENT)];
     let error = step.call((state, &x)).expect_err("not so much memory");
-    let survivors = error.survivors().iter().map(|(path, _)| path.clone());
-    let mut paths: Vec<String> = survivors.chain(error.lost().iter().cloned()).collect();
+    let survivors = error.survivors().iter().map(|left| left.path.clone());
+    let lost = error.lost().iter().map(|lost| lost.path.clone());
+    let mut paths: Vec<String> = survivors.chain(lost).collect();
     paths.sort();
     assert_eq!(paths, ["#0[0]", "#0[1]"], "{error}");
 }

@@ -771,13 +771,13 @@ macro_rules! markers {
 
 markers! {
     Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, Client, ClientOptions, Code,
-    CompileOptions, Complex<f32>, Device, DeviceAssignment, Donation, DonationReport, ElementType,
-    Error, Event,
-    Executable, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
+    CompileOptions, Complex<f32>, Device, DeviceAssignment, Donation, DonationReport, Each<Buffer>,
+    ElementType, Error, Event, Executable, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
     F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack, GivenLeaf,
-    HostRead<f32>, HostVec<f32>, HostVecError<f32>, Input, Layout, Lost, Memory,
-    MemoryStats, OptionValue, Output, Outputs, Place, Plugin, Program, ProgramFormat, Shape,
-    Sharding, Signature, StableHloVersion, Value,
+    HostArray<'static>, HostRead<f32>, HostVec<f32>, HostVecError<f32>, Input, Layout, Lost,
+    LostLeaf, Memory, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Part<Buffer>,
+    PerDevice<Buffer>, Place, Plugin, Program, ProgramFormat, Same<Buffer>, Shape, Sharding,
+    Signature, Split<Buffer>, StableHloVersion, Survivor, Value,
 }
 
 #[test]
@@ -787,18 +787,34 @@ fn every_public_type_may_go_to_other_threads() {
     let others = [
         "Arguments",
         "Element",
+        "ParallelParameter",
+        "ParallelParameters",
         "Parameter",
         "Parameters",
         "Plain",
         "Result",
+        "Results",
         "Tree",
     ];
     is_send_and_sync::<xla::Function<(xla::Give<Buffer>, xla::Ref<Buffer>), Buffer>>();
     is_send_and_sync::<xla::Give<Buffer>>();
+    is_send_and_sync::<xla::HostTree<'static, Buffer>>();
     is_send_and_sync::<xla::HostView<'static, f32>>();
+    type Markers = (xla::Give<Buffer>, xla::Split<Buffer>);
+    is_send_and_sync::<xla::ParallelFunction<Markers, xla::Each<Buffer>>>();
+    is_send_and_sync::<xla::PartOf<'static, Buffer>>();
     is_send_and_sync::<xla::Ref<Buffer>>();
     is_send_and_sync::<xla::Scope<'static, 'static>>();
-    let twofold = ["Function", "Give", "HostView", "Ref", "Scope"];
+    let twofold = [
+        "Function",
+        "Give",
+        "HostTree",
+        "HostView",
+        "ParallelFunction",
+        "PartOf",
+        "Ref",
+        "Scope",
+    ];
     let root = include_str!("../src/lib.rs");
     let mut seen = 0;
     for statement in root.split("pub use ").skip(1) {

@@ -165,7 +165,10 @@ fn call_typed(
         Err(failed) => failed,
     };
     let error = failed.error().clone();
-    let lost = failed.lost().iter().map(|path| (0, index_of(path)));
+    let lost = failed
+        .lost()
+        .iter()
+        .map(|lost| (lost.device, index_of(&lost.path)));
     let lost = lost.collect();
     let back = if failed.is_refusal() {
         let given = failed
@@ -177,7 +180,7 @@ fn call_typed(
     } else {
         let survivors = failed.into_survivors().into_iter();
         survivors
-            .map(|(path, buffer)| (0, index_of(&path), buffer))
+            .map(|left| (left.device, index_of(&left.path), left.buffer))
             .collect()
     };
     Err(Refusal { error, back, lost })
