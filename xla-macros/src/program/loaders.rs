@@ -157,9 +157,10 @@ pub(super) fn refusing(root: &syn::Path, declaration: &Declaration, why: &str) -
         items.extend(quote_spanned! {place=>
             const _: () = {
                 #[diagnostic::on_unimplemented(message = #message, label = #label)]
-                #[allow(unreachable_pub)]
+                #[allow(dead_code, unreachable_pub)]
                 pub trait OneDevice {}
 
+                #[allow(dead_code)]
                 impl #name {
                     #[doc(hidden)]
                     #visibility fn #here(_: impl OneDevice #options) -> #root::Result<#function> {
