@@ -13,7 +13,7 @@ use xla::{
     ParallelParameters, Part, PerDevice, Ref, Result, Results, Same, Split, Tree,
 };
 
-/// `w` minus the mean of all devices' `g`, halved.
+/// `w` minus an eighth of the sum of all devices' `g`.
 #[program(
     "examples/programs/sgd_replicas_4.mlir",
     parallel_alias = SgdReplicas
@@ -252,7 +252,7 @@ mod train {
     /// The step for a number of devices.
     macro_rules! steps {
         ($($name:ident $file:literal)*) => {$(
-            #[program($file, parallel_alias = Step)]
+            #[program($file)]
             pub(super) fn $name(
                 state: State,
                 metrics: Metrics,
@@ -279,7 +279,7 @@ mod train {
         let data = data::read().expect("the images");
         for devices in [2, 4] {
             let client = client(devices);
-            let step: four::Step = match devices {
+            let step = match devices {
                 2 => two::train_step::load_parallel(&client)?,
                 _ => four::train_step::load_parallel(&client)?,
             };

@@ -84,14 +84,14 @@ pub(crate) fn expand(options: &Options, item: TokenStream) -> syn::Result<TokenS
             return Ok(quote::quote!(#error #items));
         }
     };
-    let why = loaders::not_for_one(&declaration, &options.path.value(), Some(&main));
-    let alias = options.alias.as_ref().zip(why).map(|(alias, why)| {
+    let reason = loaders::not_for_one(&declaration, &options.path.value(), Some(&main));
+    let alias = options.alias.as_ref().zip(reason).map(|(alias, reason)| {
         Error::new(
             alias.span(),
             format!(
                 "`alias` names the type of what `load` gives, but `{}` can't be loaded for one \
-                 device: {why}; write `parallel_alias = {alias}`",
-                declaration.name
+                 device: {}; write `parallel_alias = {alias}`",
+                declaration.name, reason.why
             ),
         )
         .into_compile_error()

@@ -178,7 +178,7 @@ impl Declaration {
     /// Whether the results are a tuple.
     pub(super) fn gives_tuple(&self) -> bool {
         let result = self.result.as_ref().map(unwrapped);
-        result.map_or(true, |result| matches!(result, Type::Tuple(_)))
+        result.is_none_or(|result| matches!(result, Type::Tuple(_)))
     }
 
     /// What is said of many devices only, such as `One<Metrics>`.

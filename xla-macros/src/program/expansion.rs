@@ -67,8 +67,8 @@ fn items(
         Some(_) => None,
     };
     let for_many = loaders::for_many(root, declaration);
-    let refusing = not_for_one.map(|why| {
-        let items = loaders::refusing(root, declaration, &why);
+    let refusing = not_for_one.map(|reason| {
+        let items = loaders::refusing(root, declaration, &reason);
         quote!(#(#cfgs)* const _: () = { #items };)
     });
     // A paragraph of its own, behind what the user wrote.

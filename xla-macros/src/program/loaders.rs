@@ -9,25 +9,37 @@ use super::passing::Passing;
 use super::table;
 use crate::mlir::Main;
 
-/// Why a program can't be loaded for one device, as the end of a sentence; `None` if it can.
+/// Why a program can't be loaded for one device.
+pub(super) struct NotForOne {
+    /// As the end of a sentence.
+    pub(super) why: String,
+    /// Whether the file says so, not the declaration.
+    by_file: bool,
+}
+
+/// Why a program can't be loaded for one device; `None` if it can.
 pub(super) fn not_for_one(
     declaration: &Declaration,
     file: &str,
     main: Option<&Main>,
-) -> Option<String> {
+) -> Option<NotForOne> {
     let main = main.filter(|main| devices(main) > 1);
     if let Some(main) = main {
-        return Some(format!("`{file}` states {}", stated(main)));
+        return Some(NotForOne {
+            why: format!("`{file}` states {}", stated(main)),
+            by_file: true,
+        });
     }
     let word = declaration.parallel_word()?;
-    Some(format!(
-        "its declaration says `{}`, which is of many devices",
-        shown(word)
-    ))
+    let word = shown(word);
+    Some(NotForOne {
+        why: format!("its declaration says `{word}`, which is for many devices"),
+        by_file: false,
+    })
 }
 
 /// How many devices a file states; one where it states nothing.
-pub(super) fn devices(main: &Main) -> usize {
+fn devices(main: &Main) -> usize {
     let (replicas, partitions) = (main.replicas.unwrap_or(1), main.partitions.unwrap_or(1));
     replicas.saturating_mul(partitions)
 }
@@ -144,15 +156,26 @@ pub(super) fn for_many(root: &syn::Path, declaration: &Declaration) -> TokenStre
 ///
 /// An error at the declaration would refuse a program that is only used on many devices;
 /// without the functions, the compiler could only say that there are none.
-pub(super) fn refusing(root: &syn::Path, declaration: &Declaration, why: &str) -> TokenStream {
+pub(super) fn refusing(
+    root: &syn::Path,
+    declaration: &Declaration,
+    reason: &NotForOne,
+) -> TokenStream {
     let (name, visibility) = (&declaration.name, &declaration.visibility);
     let function = parallel_function(root, declaration);
     let place = crate::root::at(name.span());
-    let message = format!("`{name}` can't be loaded for one device: {why}");
+    let message = format!("`{name}` can't be loaded for one device: {}", reason.why);
+    let also = match reason.by_file {
+        true => "",
+        false => ", which takes one device too",
+    };
     let mut items = TokenStream::new();
     for other in ["load", "load_with"] {
         let here = format_ident!("{other}", span = place);
-        let label = format!("use `{name}::{}`", other.replace("load", "load_parallel"));
+        let label = format!(
+            "use `{name}::{}`{also}",
+            other.replace("load", "load_parallel")
+        );
         let options = (other == "load_with").then(|| quote!(, _: &#root::CompileOptions));
         items.extend(quote_spanned! {place=>
             const _: () = {
