@@ -119,12 +119,13 @@ pub const fn total(
         let mut index = 0;
         while index < leaves.len() {
             let before = if index == 0 { " (" } else { ", " };
-            message = message.text(before).text(names[index]).text(" ");
+            message = message.text(before);
             message = match (places[index], leaves[index]) {
                 (Some((start, end)), _) => message.number(end - start),
                 (None, Some(leaves)) => message.number(leaves),
                 (None, None) => message.text("some"),
             };
+            message = message.text(" in `").text(names[index]).text("`");
             index += 1;
         }
         message = message.text(")");
@@ -286,11 +287,11 @@ mod tests {
         assert_eq!(of(&[Some(9), Some(3)], &[Some((0, 1)), None]), "");
         assert_eq!(
             of(&[Some(1), Some(2)], &[None, None]),
-            "f has 3 leaves (a 1, b 2), but the file has 4"
+            "f has 3 leaves (1 in `a`, 2 in `b`), but the file has 4"
         );
         assert_eq!(
             of(&[None, Some(5)], &[None, None]),
-            "f has at least 5 leaves (a some, b 5), but the file has 4"
+            "f has at least 5 leaves (some in `a`, 5 in `b`), but the file has 4"
         );
         let message = total(&[Some(1)], &[None], 2, "f", &["a"], "the file has 2");
         assert_eq!(text(message), "f has 1 leaf, but the file has 2");

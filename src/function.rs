@@ -73,7 +73,8 @@ impl Executable {
     ///
     /// # Errors
     /// The program has another number of inputs or outputs than the types have leaves; a
-    /// `Ref` stands where the program donates; the program runs on several devices.
+    /// `Ref` stands where the program donates; the program runs on several devices
+    /// ([`Executable::parallel`] types those).
     pub fn typed<P: Parameters, R: Tree>(self) -> Result<Function<P, R>> {
         let function = Function {
             executable: self,
@@ -254,7 +255,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         let devices = self.executable.devices.len();
         if devices != 1 {
             return Err(Error::invalid(format!(
-                "{} runs on {devices} devices; for those there is `Executable::parallel`",
+                "{} runs on {devices} devices, and a `Function` on one; `Executable::parallel` makes a \
+                 `ParallelFunction` (`load_parallel` of a program from a file)",
                 self.program()
             )));
         }

@@ -62,7 +62,9 @@
 //!
 //! A program with replicas or partitions runs on several devices in one launch,
 //! [`Executable::run_per_device`]: a list of arguments for each, in the order of
-//! [`Executable::devices`].
+//! [`Executable::devices`]. With types it is a [`ParallelFunction`], which takes and gives trees
+//! on all devices ([`PerDevice`]). A program from a file is loaded as one by the
+//! `load_parallel` that [`program`](macro@program) makes.
 //!
 //! # Safety
 //!

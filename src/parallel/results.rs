@@ -16,7 +16,7 @@ pub struct Each<T>(PhantomData<fn() -> T>);
 pub struct One<T>(PhantomData<fn() -> T>);
 
 /// The results of a [`ParallelFunction`](crate::ParallelFunction): [`Each`] or [`One`], or a
-/// tuple of those, up to 8. Sealed.
+/// tuple of those, up to 12; `()` of a program that gives nothing. Sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` doesn't say which devices' results are given",
     label = "neither `Each<..>` nor `One<..>`, nor a tuple of those",
@@ -170,6 +170,34 @@ macro_rules! tuples {
     };
 }
 
+/// A program that gives nothing.
+impl sealed::Sealed for () {}
+
+impl Results for () {
+    type Values = ();
+    type Building = ();
+
+    fn constant_structure() -> Option<Structure> {
+        <() as Tree>::constant_structure()
+    }
+
+    fn expected(_: &Known<'_>) -> Result<Structure> {
+        Ok(().structure())
+    }
+
+    fn place_of(_: usize, _: &Structure) -> Option<(std::any::TypeId, usize)> {
+        None
+    }
+
+    fn begin(_: usize) {}
+
+    fn build((): &mut (), _: &mut Source<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish((): ()) {}
+}
+
 tuples!(A 0);
 tuples!(A 0 B 1);
 tuples!(A 0 B 1 C 2);
@@ -178,3 +206,7 @@ tuples!(A 0 B 1 C 2 D 3 E 4);
 tuples!(A 0 B 1 C 2 D 3 E 4 F 5);
 tuples!(A 0 B 1 C 2 D 3 E 4 F 5 G 6);
 tuples!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7);
+tuples!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8);
+tuples!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9);
+tuples!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10);
+tuples!(A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11);

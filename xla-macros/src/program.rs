@@ -3,7 +3,9 @@
 mod checks;
 mod declaration;
 mod expansion;
+mod loaders;
 mod names;
+mod passing;
 mod table;
 
 use std::path::Path;
@@ -21,6 +23,7 @@ use declaration::Declaration;
 pub(crate) struct Options {
     path: LitStr,
     alias: Option<Ident>,
+    parallel_alias: Option<Ident>,
     root: syn::Path,
 }
 
@@ -36,6 +39,7 @@ impl Parse for Options {
         let mut options = Options {
             path: input.parse()?,
             alias: None,
+            parallel_alias: None,
             root: root::default(),
         };
         while !input.is_empty() {
@@ -49,15 +53,20 @@ impl Parse for Options {
                 continue;
             }
             let option: Ident = input.parse()?;
-            if option != "alias" {
-                return Err(Error::new(
-                    option.span(),
-                    "behind the path stands `alias = Name`, which names the function's type, or \
-                     `crate = \"...\"`",
-                ));
-            }
+            let name = match option.to_string().as_str() {
+                "alias" => &mut options.alias,
+                "parallel_alias" => &mut options.parallel_alias,
+                _ => {
+                    return Err(Error::new(
+                        option.span(),
+                        "behind the path stands `alias = Name`, which names the type of what \
+                         `load` gives, `parallel_alias = Name`, of what `load_parallel` gives, or \
+                         `crate = \"...\"`",
+                    ))
+                }
+            };
             input.parse::<Token![=]>()?;
-            options.alias = Some(input.parse()?);
+            *name = Some(input.parse()?);
         }
         Ok(options)
     }
@@ -75,8 +84,21 @@ pub(crate) fn expand(options: &Options, item: TokenStream) -> syn::Result<TokenS
             return Ok(quote::quote!(#error #items));
         }
     };
+    let reason = loaders::not_for_one(&declaration, &options.path.value(), Some(&main));
+    let alias = options.alias.as_ref().zip(reason).map(|(alias, reason)| {
+        Error::new(
+            alias.span(),
+            format!(
+                "`alias` names the type of what `load` gives, but `{}` can't be loaded for one \
+                 device: {}; write `parallel_alias = {alias}`",
+                declaration.name, reason.why
+            ),
+        )
+        .into_compile_error()
+    });
     let checks = Checks::new(options, &declaration, &main);
-    Ok(expansion::with_file(options, &declaration, &main, &checks))
+    let items = expansion::with_file(options, &declaration, &main, &checks);
+    Ok(quote::quote!(#alias #items))
 }
 
 /// Reads the file at a path, relative to the folder of Cargo.toml.

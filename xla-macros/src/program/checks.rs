@@ -12,6 +12,7 @@ use syn::{Error, Type};
 
 use super::declaration::{shown, Argument, Declaration};
 use super::names::{self, Group};
+use super::passing::Passing;
 use super::{table, Options};
 use crate::mlir::{Input, Main};
 
@@ -92,7 +93,7 @@ impl<'a> Checks<'a> {
                 let inputs = &self.main.inputs[place.clone()];
                 let donated = inputs.iter().position(Input::donated);
                 let (name, file, way) = (argument.shown(), &self.file, way(argument));
-                let message = match (donated, argument.by_value) {
+                let message = match (donated, argument.by_value()?) {
                     (Some(index), false) => format!(
                         "argument `{name}` is taken by reference, but {file} donates {}: {way}",
                         table::input(place.start + index, &inputs[index])
@@ -136,7 +137,8 @@ impl<'a> Checks<'a> {
                 if self.places[index].is_some() {
                     return None;
                 }
-                let (name, by_value, way) = (&names[index], argument.by_value, way(argument));
+                let by_value = argument.by_value()?;
+                let (name, way) = (&names[index], way(argument));
                 let check = quote! {
                     #root::fit::donation(
                     __LEAVES, __PLACES, __INPUTS, #index, #by_value, #name, #file, #way
@@ -182,21 +184,22 @@ impl<'a> Checks<'a> {
     fn results(&self) -> TokenStream {
         let (root, outputs) = (self.root, self.main.outputs.len());
         let unit: Type = syn::parse_quote!(());
-        let result = self.declaration.result.as_ref().unwrap_or(&unit);
-        let elements: Vec<&Type> = match result {
-            Type::Tuple(tuple) if !tuple.elems.is_empty() => tuple.elems.iter().collect(),
-            other => vec![other],
-        };
-        let places = match result {
-            Type::Tuple(_) => names::result_places(elements.len(), &self.main.outputs),
-            _ => vec![None],
+        let outcomes = &self.declaration.outcomes;
+        let mut elements: Vec<&Type> = outcomes.iter().map(|outcome| &outcome.ty).collect();
+        if elements.is_empty() {
+            elements.push(&unit);
+        }
+        let places = if self.declaration.gives_tuple() {
+            names::result_places(elements.len(), &self.main.outputs)
+        } else {
+            vec![None]
         };
         let leaves = self.leaves(&elements);
         let pairs = pairs(&places);
-        let names: Vec<String> = (0..elements.len()).map(|index| index.to_string()).collect();
+        let names: Vec<String> = elements.iter().map(|ty| shown(ty)).collect();
         let counts = places.iter().enumerate().filter_map(|(index, place)| {
             let place = place.as_ref()?;
-            let (subject, wanted) = (format!("result {index}"), place.len());
+            let (subject, wanted) = (format!("result {index}, `{}`,", names[index]), place.len());
             let file = format!(
                 "{} has {} there{}",
                 self.file,
@@ -278,7 +281,7 @@ impl<'a> Checks<'a> {
 /// How an argument that is taken in the wrong way is taken in the right one.
 fn way(argument: &Argument) -> String {
     let ty = shown(&argument.ty);
-    if argument.by_value {
+    if argument.passing == Passing::Given {
         format!("take it by reference, `&{ty}`")
     } else {
         format!("take it by value, `{ty}`")

@@ -6,6 +6,8 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Ident, Token, Type, Visibility};
 
+use super::passing::{self, Outcome, Passing};
+
 /// `fn step(state: State, batch: &Batch) -> (State, Metrics);`
 pub(super) struct Declaration {
     pub(super) attributes: Vec<Attribute>,
@@ -16,16 +18,17 @@ pub(super) struct Declaration {
     pub(super) arguments: Vec<Argument>,
     /// `None` where no `->` stands.
     pub(super) result: Option<Type>,
+    /// Of a tuple the elements, else one; none where nothing is given.
+    pub(super) outcomes: Vec<Outcome>,
 }
 
 /// An argument.
 pub(super) struct Argument {
     pub(super) name: Ident,
-    /// Whether it is given, not lent.
-    pub(super) by_value: bool,
-    /// Without the `&` of one that is lent.
+    pub(super) passing: Passing,
+    /// What each device takes: without `&`, `Split<>` and so on.
     pub(super) ty: Type,
-    /// With it, as a place for messages.
+    /// With them.
     pub(super) written: Type,
 }
 
@@ -77,6 +80,10 @@ impl Parse for Declaration {
             name,
             list,
             arguments,
+            outcomes: match &result {
+                Some(result) => passing::results(result)?,
+                None => Vec::new(),
+            },
             result,
         })
     }
@@ -141,40 +148,10 @@ impl Parse for Argument {
         }
         input.parse::<Token![:]>()?;
         let written: Type = input.parse()?;
-        let (by_value, ty) = match unwrapped(&written) {
-            Type::Reference(reference) => {
-                if let Some(lifetime) = &reference.lifetime {
-                    return Err(Error::new(
-                        lifetime.span(),
-                        "what is lent is lent for the call: a plain `&`, without a lifetime",
-                    ));
-                }
-                if let Some(token) = &reference.mutability {
-                    return Err(Error::new(
-                        token.span,
-                        format!(
-                            "a program doesn't change its arguments: lend by `&{ty}`, or give by \
-                             value (`{ty}`) what it donates",
-                            ty = shown(&reference.elem)
-                        ),
-                    ));
-                }
-                (false, (*reference.elem).clone())
-            }
-            other => (true, other.clone()),
-        };
-        if let Some((span, what)) = borrowed(ty.to_token_stream()) {
-            return Err(Error::new(
-                span,
-                format!(
-                    "an argument is lent or given as a whole, so its type has no {what} inside; \
-                     take several arguments instead"
-                ),
-            ));
-        }
+        let (passing, ty) = passing::argument(&written)?;
         Ok(Argument {
             name,
-            by_value,
+            passing,
             ty,
             written,
         })
@@ -185,6 +162,33 @@ impl Argument {
     /// What it is called in messages.
     pub(super) fn shown(&self) -> String {
         self.name.unraw().to_string()
+    }
+
+    /// Whether the program may take over its memory; `None` where either is right.
+    pub(super) fn by_value(&self) -> Option<bool> {
+        match self.passing {
+            Passing::Given => Some(true),
+            Passing::Lent | Passing::Part => Some(false),
+            Passing::Host => None,
+        }
+    }
+}
+
+impl Declaration {
+    /// Whether the results are a tuple.
+    pub(super) fn gives_tuple(&self) -> bool {
+        let result = self.result.as_ref().map(unwrapped);
+        result.is_none_or(|result| matches!(result, Type::Tuple(_)))
+    }
+
+    /// What is said of many devices only, such as `One<Metrics>`.
+    pub(super) fn parallel_word(&self) -> Option<&Type> {
+        let mut arguments = self.arguments.iter();
+        let argument = arguments
+            .find(|argument| matches!(argument.passing, Passing::Part | Passing::Host))
+            .map(|argument| &argument.written);
+        let outcome = || self.outcomes.iter().find(|outcome| outcome.worded);
+        argument.or_else(|| outcome().map(|outcome| &outcome.written))
     }
 }
 
@@ -221,7 +225,7 @@ fn result(input: ParseStream<'_>) -> syn::Result<Option<Type>> {
 }
 
 /// A type without the parentheses around it.
-fn unwrapped(mut ty: &Type) -> &Type {
+pub(super) fn unwrapped(mut ty: &Type) -> &Type {
     loop {
         ty = match ty {
             Type::Paren(inner) => &inner.elem,
@@ -232,7 +236,7 @@ fn unwrapped(mut ty: &Type) -> &Type {
 }
 
 /// A reference or another thing that a type can't have inside, and what it is.
-fn borrowed(tokens: TokenStream) -> Option<(Span, &'static str)> {
+pub(super) fn borrowed(tokens: TokenStream) -> Option<(Span, &'static str)> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Group(group) => borrowed(group.stream()),
         TokenTree::Punct(sign) if sign.as_char() == '&' => Some((sign.span(), "reference")),

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Type};
+use syn::{Attribute, Ident};
 
 use super::checks::Checks;
-use super::declaration::{Argument, Declaration};
-use super::{table, Options};
+use super::declaration::Declaration;
+use super::{loaders, table, Options};
 use crate::mlir::Main;
 
 /// With everything.
@@ -30,7 +30,7 @@ pub(super) fn with_file(
             #path
         )))
     };
-    let items = items(options, declaration, &documentation, &code);
+    let items = items(options, declaration, Some(main), &documentation, &code);
     let cfgs = cfgs(declaration);
     let checks = checks.tokens();
     quote! {
@@ -42,12 +42,13 @@ pub(super) fn with_file(
 
 /// For a file that can't be read: the names only, for the rest of the crate.
 pub(super) fn without_file(options: &Options, declaration: &Declaration) -> TokenStream {
-    items(options, declaration, "A program.", &quote!(&[]))
+    items(options, declaration, None, "A program.", &quote!(&[]))
 }
 
 fn items(
     options: &Options,
     declaration: &Declaration,
+    main: Option<&Main>,
     documentation: &str,
     code: &TokenStream,
 ) -> TokenStream {
@@ -60,22 +61,23 @@ fn items(
         ..
     } = declaration;
     let cfgs = cfgs(declaration);
-    let function = function(root, declaration);
-    let names = declaration.arguments.iter().map(Argument::shown);
+    let not_for_one = loaders::not_for_one(declaration, &path, main);
+    let for_one = match not_for_one {
+        None => Some(loaders::for_one(root, declaration)),
+        Some(_) => None,
+    };
+    let for_many = loaders::for_many(root, declaration);
+    let refusing = not_for_one.map(|reason| {
+        let items = loaders::refusing(root, declaration, &reason);
+        quote!(#(#cfgs)* const _: () = { #items };)
+    });
     // A paragraph of its own, behind what the user wrote.
     let documentation = if attributes.iter().any(|a| a.path().is_ident("doc")) {
         format!("\n\n{documentation}")
     } else {
         documentation.to_owned()
     };
-    let alias = options.alias.as_ref().map(|alias| {
-        let about = format!("What [`{name}::load`] gives.");
-        quote! {
-            #(#cfgs)*
-            #[doc = #about]
-            #visibility type #alias = #function;
-        }
-    });
+    let aliases = aliases(options, declaration, &cfgs);
     // An enum: a unit struct would be a value, and `let step = step::load(..)` a pattern.
     quote! {
         #(#attributes)*
@@ -84,7 +86,7 @@ fn items(
         #[derive(::core::fmt::Debug)]
         #visibility enum #name {}
 
-        #alias
+        #aliases
 
         #(#cfgs)*
         #[allow(dead_code)]
@@ -104,43 +106,34 @@ fn items(
                 ::core::result::Result::Ok(#root::Program::from_bytes(Self::TEXT)?.named(#path))
             }
 
-            /// Compiles the program for the client's devices.
-            ///
-            /// # Errors
-            /// The compiler refuses the program, or the program as compiled doesn't have
-            /// the types of this function.
-            #visibility fn load(client: &#root::Client) -> #root::Result<#function> {
-                Self::load_with(client, &#root::CompileOptions::new())
-            }
+            #for_one
 
-            /// Compiles the program with options.
-            ///
-            /// # Errors
-            /// As `load`; the options don't fit the program or the client.
-            #visibility fn load_with(
-                client: &#root::Client,
-                options: &#root::CompileOptions,
-            ) -> #root::Result<#function> {
-                let executable = client.compile(&Self::program()?, options)?;
-                ::core::result::Result::Ok(executable.typed()?.with_names(&[#(#names),*]))
-            }
+            #for_many
         }
+
+        #refusing
     }
 }
 
-/// `Function<(Give<State>, Ref<Batch>), (State, Metrics)>`.
-fn function(root: &syn::Path, declaration: &Declaration) -> TokenStream {
-    let parameters = declaration.arguments.iter().map(|argument| {
-        let ty = &argument.ty;
-        if argument.by_value {
-            quote!(#root::Give<#ty>)
-        } else {
-            quote!(#root::Ref<#ty>)
-        }
-    });
-    let unit: Type = syn::parse_quote!(());
-    let result = declaration.result.as_ref().unwrap_or(&unit);
-    quote!(#root::Function<(#(#parameters,)*), #result>)
+/// The names of the types of what is loaded.
+fn aliases(options: &Options, declaration: &Declaration, cfgs: &[&Attribute]) -> TokenStream {
+    let (root, name, visibility) = (&options.root, &declaration.name, &declaration.visibility);
+    let alias = |alias: &Option<Ident>, loader: &str, function: TokenStream| {
+        let alias = alias.as_ref()?;
+        let about = format!("What [`{name}::{loader}`] gives.");
+        Some(quote! {
+            #(#cfgs)*
+            #[doc = #about]
+            #visibility type #alias = #function;
+        })
+    };
+    let one = alias(&options.alias, "load", loaders::function(root, declaration));
+    let many = alias(
+        &options.parallel_alias,
+        "load_parallel",
+        loaders::parallel_function(root, declaration),
+    );
+    quote!(#one #many)
 }
 
 /// The conditions under which all of this is compiled.

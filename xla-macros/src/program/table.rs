@@ -83,6 +83,9 @@ pub(super) fn documentation(file: &str, main: &Main) -> String {
         devices(main.replicas, "replica"),
         devices(main.partitions, "partition"),
     );
+    if main.partitions.is_some_and(|partitions| partitions > 1) {
+        text.push_str("Shapes are those over all partitions.\n");
+    }
     if main.inputs.len() + main.outputs.len() > SHOWN {
         return text;
     }

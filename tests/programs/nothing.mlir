@@ -1,0 +1,5 @@
+module @nothing {
+  func.func public @main(%x: tensor<f32>) {
+    return
+  }
+}
