@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
+from partitioned import numbers
 from stablehlo_text import argument_names, text
 
 SEED = 7
@@ -94,12 +95,6 @@ def noise(key):
 
 
 # The arguments, by formulas that the lesson has, too.
-
-
-def numbers(*dims):
-    """Numbers between -1 and 1 that look like none in particular, exact in f32."""
-    i = np.arange(np.prod(dims))
-    return ((i * 37 % 64 - 32) / 32).astype(np.float32).reshape(dims)
 
 
 def first_state():
