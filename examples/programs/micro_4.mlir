@@ -1,50 +1,47 @@
 module @jit_micro attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
   sdy.mesh @mesh = <["devices"=4]> {stablehlo.mesh = {axes = [{name = "devices", size = 4 : i64}]}}
-  func.func public @main(%arg0: tensor<6x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("params.w1"), %arg1: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>} loc("params.w2"), %arg2: tensor<4x6x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}, {}]>, tf.aliasing_output = 0 : i32} loc("sums.gradients.w1"), %arg3: tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>, tf.aliasing_output = 1 : i32} loc("sums.gradients.w2"), %arg4: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>, tf.aliasing_output = 2 : i32} loc("sums.loss"), %arg5: tensor<4x2xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>} loc("key"), %arg6: tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>} loc("batch.x"), %arg7: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>} loc("batch.y")) -> (tensor<4x6x16xf32> {jax.result_info = "result.gradients.w1", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}, {}]>}, tensor<4x16xf32> {jax.result_info = "result.gradients.w2", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>}, tensor<4xf32> {jax.result_info = "result.loss", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>}) {
-    %0:3 = sdy.manual_computation(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6, %arg7) in_shardings=[<@mesh, [{}, {}]>, <@mesh, [{}]>, <@mesh, [{"devices"}, {}, {}]>, <@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}]>, <@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}]>] out_shardings=[<@mesh, [{"devices"}, {}, {}]>, <@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}]>] manual_axes={"devices"} (%arg8: tensor<6x16xf32>, %arg9: tensor<16xf32>, %arg10: tensor<1x6x16xf32>, %arg11: tensor<1x16xf32>, %arg12: tensor<1xf32>, %arg13: tensor<1x2xui32>, %arg14: tensor<4x6xf32>, %arg15: tensor<4xf32>) {
-      %1 = stablehlo.reshape %arg13 : (tensor<1x2xui32>) -> tensor<2xui32>
-      %2 = stablehlo.dot_general %arg14, %arg8, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x6xf32>, tensor<6x16xf32>) -> tensor<4x16xf32>
-      %3 = stablehlo.tanh %2 : tensor<4x16xf32>
+  func.func public @main(%arg0: tensor<6x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("params.w1"), %arg1: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>} loc("params.w2"), %arg2: tensor<24x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>, tf.aliasing_output = 0 : i32} loc("sums.gradients.w1"), %arg3: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>, tf.aliasing_output = 1 : i32} loc("sums.gradients.w2"), %arg4: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>, tf.aliasing_output = 2 : i32} loc("sums.loss"), %arg5: tensor<8xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>} loc("key"), %arg6: tensor<16x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>} loc("batch.x"), %arg7: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>} loc("batch.y")) -> (tensor<24x16xf32> {jax.result_info = "result.gradients.w1", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}, {}]>}, tensor<64xf32> {jax.result_info = "result.gradients.w2", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>}, tensor<4xf32> {jax.result_info = "result.loss", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>}) {
+    %0:3 = sdy.manual_computation(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6, %arg7) in_shardings=[<@mesh, [{}, {}]>, <@mesh, [{}]>, <@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}]>, <@mesh, [{"devices"}]>, <@mesh, [{"devices"}]>, <@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}]>] out_shardings=[<@mesh, [{"devices"}, {}]>, <@mesh, [{"devices"}]>, <@mesh, [{"devices"}]>] manual_axes={"devices"} (%arg8: tensor<6x16xf32>, %arg9: tensor<16xf32>, %arg10: tensor<6x16xf32>, %arg11: tensor<16xf32>, %arg12: tensor<1xf32>, %arg13: tensor<2xui32>, %arg14: tensor<4x6xf32>, %arg15: tensor<4xf32>) {
+      %1 = stablehlo.dot_general %arg14, %arg8, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x6xf32>, tensor<6x16xf32>) -> tensor<4x16xf32>
+      %2 = stablehlo.tanh %1 : tensor<4x16xf32>
       %cst = stablehlo.constant dense<1.000000e+00> : tensor<f32>
-      %4 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
-      %5 = stablehlo.subtract %4, %3 : tensor<4x16xf32>
+      %3 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
+      %4 = stablehlo.subtract %3, %2 : tensor<4x16xf32>
       %cst_0 = stablehlo.constant dense<7.500000e-01> : tensor<f32>
-      %6 = func.call @_bernoulli(%1, %cst_0) : (tensor<2xui32>, tensor<f32>) -> tensor<4x16xi1>
+      %5 = func.call @_bernoulli(%arg13, %cst_0) : (tensor<2xui32>, tensor<f32>) -> tensor<4x16xi1>
       %cst_1 = stablehlo.constant dense<7.500000e-01> : tensor<f32>
-      %7 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
-      %8 = stablehlo.divide %3, %7 : tensor<4x16xf32>
+      %6 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
+      %7 = stablehlo.divide %2, %6 : tensor<4x16xf32>
       %c = stablehlo.constant dense<0> : tensor<i32>
-      %9:2 = func.call @_where(%6, %8, %c) : (tensor<4x16xi1>, tensor<4x16xf32>, tensor<i32>) -> (tensor<4x16xf32>, tensor<4x16xf32>)
-      %10 = stablehlo.dot_general %9#0, %arg9, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4xf32>
-      %11 = stablehlo.subtract %10, %arg15 : tensor<4xf32>
-      %12 = stablehlo.multiply %11, %11 : tensor<4xf32>
+      %8 = func.call @_where(%5, %7, %c) : (tensor<4x16xi1>, tensor<4x16xf32>, tensor<i32>) -> tensor<4x16xf32>
+      %9 = stablehlo.dot_general %8, %arg9, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x16xf32>, tensor<16xf32>) -> tensor<4xf32>
+      %10 = stablehlo.subtract %9, %arg15 : tensor<4xf32>
+      %11 = stablehlo.multiply %10, %10 : tensor<4xf32>
       %cst_2 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
-      %13 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<f32>) -> tensor<4xf32>
-      %14 = stablehlo.multiply %13, %11 : tensor<4xf32>
+      %12 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<f32>) -> tensor<4xf32>
+      %13 = stablehlo.multiply %12, %10 : tensor<4xf32>
       %cst_3 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-      %15 = stablehlo.reduce(%12 init: %cst_3) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+      %14 = stablehlo.reduce(%11 init: %cst_3) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
       %cst_4 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
-      %16 = stablehlo.broadcast_in_dim %cst_4, dims = [] : (tensor<f32>) -> tensor<4xf32>
-      %17 = stablehlo.multiply %16, %14 : tensor<4xf32>
-      %18 = stablehlo.dot_general %17, %9#0, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4xf32>, tensor<4x16xf32>) -> tensor<16xf32>
-      %19 = stablehlo.dot_general %17, %arg9, contracting_dims = [] x [], precision = [DEFAULT, DEFAULT] : (tensor<4xf32>, tensor<16xf32>) -> tensor<4x16xf32>
-      %20 = func.call @_where_0(%6, %9#1, %19) : (tensor<4x16xi1>, tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<4x16xf32>
-      %21 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
-      %22 = stablehlo.divide %20, %21 : tensor<4x16xf32>
-      %23 = stablehlo.multiply %22, %5 : tensor<4x16xf32>
-      %24 = stablehlo.multiply %23, %3 : tensor<4x16xf32>
-      %25 = stablehlo.add %23, %24 : tensor<4x16xf32>
-      %26 = stablehlo.dot_general %25, %arg14, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x16xf32>, tensor<4x6xf32>) -> tensor<16x6xf32>
-      %27 = stablehlo.transpose %26, dims = [1, 0] : (tensor<16x6xf32>) -> tensor<6x16xf32>
-      %28 = stablehlo.broadcast_in_dim %27, dims = [1, 2] : (tensor<6x16xf32>) -> tensor<1x6x16xf32>
-      %29 = stablehlo.add %arg10, %28 : tensor<1x6x16xf32>
-      %30 = stablehlo.broadcast_in_dim %18, dims = [1] : (tensor<16xf32>) -> tensor<1x16xf32>
-      %31 = stablehlo.add %arg11, %30 : tensor<1x16xf32>
-      %32 = stablehlo.broadcast_in_dim %15, dims = [] : (tensor<f32>) -> tensor<1xf32>
-      %33 = stablehlo.add %arg12, %32 : tensor<1xf32>
-      sdy.return %29, %31, %33 : tensor<1x6x16xf32>, tensor<1x16xf32>, tensor<1xf32>
-    } : (tensor<6x16xf32>, tensor<16xf32>, tensor<4x6x16xf32>, tensor<4x16xf32>, tensor<4xf32>, tensor<4x2xui32>, tensor<16x6xf32>, tensor<16xf32>) -> (tensor<4x6x16xf32>, tensor<4x16xf32>, tensor<4xf32>)
-    return %0#0, %0#1, %0#2 : tensor<4x6x16xf32>, tensor<4x16xf32>, tensor<4xf32>
+      %15 = stablehlo.broadcast_in_dim %cst_4, dims = [] : (tensor<f32>) -> tensor<4xf32>
+      %16 = stablehlo.multiply %15, %13 : tensor<4xf32>
+      %17 = stablehlo.dot_general %16, %8, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4xf32>, tensor<4x16xf32>) -> tensor<16xf32>
+      %18 = stablehlo.dot_general %16, %arg9, contracting_dims = [] x [], precision = [DEFAULT, DEFAULT] : (tensor<4xf32>, tensor<16xf32>) -> tensor<4x16xf32>
+      %19 = func.call @_where_0(%5, %18) : (tensor<4x16xi1>, tensor<4x16xf32>) -> tensor<4x16xf32>
+      %20 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
+      %21 = stablehlo.divide %19, %20 : tensor<4x16xf32>
+      %22 = stablehlo.multiply %21, %4 : tensor<4x16xf32>
+      %23 = stablehlo.multiply %22, %2 : tensor<4x16xf32>
+      %24 = stablehlo.add %22, %23 : tensor<4x16xf32>
+      %25 = stablehlo.dot_general %24, %arg14, contracting_dims = [0] x [0], precision = [DEFAULT, DEFAULT] : (tensor<4x16xf32>, tensor<4x6xf32>) -> tensor<16x6xf32>
+      %26 = stablehlo.transpose %25, dims = [1, 0] : (tensor<16x6xf32>) -> tensor<6x16xf32>
+      %27 = stablehlo.broadcast_in_dim %14, dims = [] : (tensor<f32>) -> tensor<1xf32>
+      %28 = stablehlo.add %arg10, %26 : tensor<6x16xf32>
+      %29 = stablehlo.add %arg11, %17 : tensor<16xf32>
+      %30 = stablehlo.add %arg12, %27 : tensor<1xf32>
+      sdy.return %28, %29, %30 : tensor<6x16xf32>, tensor<16xf32>, tensor<1xf32>
+    } : (tensor<6x16xf32>, tensor<16xf32>, tensor<24x16xf32>, tensor<64xf32>, tensor<4xf32>, tensor<8xui32>, tensor<16x6xf32>, tensor<16xf32>) -> (tensor<24x16xf32>, tensor<64xf32>, tensor<4xf32>)
+    return %0#0, %0#1, %0#2 : tensor<24x16xf32>, tensor<64xf32>, tensor<4xf32>
   }
   func.func private @_bernoulli(%arg0: tensor<2xui32>, %arg1: tensor<f32>) -> tensor<4x16xi1> {
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -181,18 +178,16 @@ module @jit_micro attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas =
     %48 = stablehlo.add %44, %47 : tensor<4x16xui32>
     return %0, %42, %48, %arg4, %arg5, %arg3, %arg7, %arg6 : tensor<i32>, tensor<4x16xui32>, tensor<4x16xui32>, tensor<ui32>, tensor<ui32>, tensor<ui32>, tensor<4xui32>, tensor<4xui32>
   }
-  func.func private @_where(%arg0: tensor<4x16xi1>, %arg1: tensor<4x16xf32>, %arg2: tensor<i32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
+  func.func private @_where(%arg0: tensor<4x16xi1>, %arg1: tensor<4x16xf32>, %arg2: tensor<i32>) -> tensor<4x16xf32> {
     %0 = stablehlo.convert %arg2 : (tensor<i32>) -> tensor<f32>
     %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
     %2 = stablehlo.select %arg0, %arg1, %1 : tensor<4x16xi1>, tensor<4x16xf32>
-    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %3 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
-    return %2, %3 : tensor<4x16xf32>, tensor<4x16xf32>
+    return %2 : tensor<4x16xf32>
   }
-  func.func private @_where_0(%arg0: tensor<4x16xi1>, %arg1: tensor<4x16xf32>, %arg2: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  func.func private @_where_0(%arg0: tensor<4x16xi1>, %arg1: tensor<4x16xf32>) -> tensor<4x16xf32> {
     %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x16xf32>
-    %1 = stablehlo.select %arg0, %arg2, %0 : tensor<4x16xi1>, tensor<4x16xf32>
+    %1 = stablehlo.select %arg0, %arg1, %0 : tensor<4x16xi1>, tensor<4x16xf32>
     return %1 : tensor<4x16xf32>
   }
 }

@@ -19,7 +19,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 from partitioned import numbers
-from stablehlo_text import argument_names, text
+from stablehlo_text import text
 
 SEED = 7
 SHARDS, ROWS, INPUTS, HIDDEN = 4, 4, 6, 16
@@ -66,27 +66,26 @@ def shard_loss(params, key, batch):
 
 
 def micro(params, sums, key, batch):
-    """On each device; sums and keys have an axis of 1 in front, which counts the devices."""
     # Without this word, JAX would sum the gradients over the devices by itself.
     params = jax.lax.pcast(params, "devices", to="varying")
-    key = jax.random.wrap_key_data(key[0])
+    key = jax.random.wrap_key_data(key)
     loss, gradients = jax.value_and_grad(shard_loss)(params, key, batch)
-    return jax.tree.map(lambda sum, new: sum + new, sums, Sums(gradients, loss))
+    return jax.tree.map(jnp.add, sums, Sums(gradients, loss[None]))
 
 
 def update(state, sums, metrics):
-    total = jax.tree.map(lambda leaf: leaf[0], sums)
-    state, loss = apply(state, jax.lax.psum(total, "devices"))
+    total = jax.lax.psum(sums, "devices")
+    state, loss = apply(state, total.gradients, total.loss[0])
     metrics = Metrics(metrics.loss + loss, metrics.steps + 1)
     return state, jax.tree.map(jnp.zeros_like, sums), metrics
 
 
-def apply(state, total):
+def apply(state, gradients, loss):
     rows = SHARDS * ROWS
-    gradients = jax.tree.map(lambda g: g / rows, total.gradients)
+    gradients = jax.tree.map(lambda g: g / rows, gradients)
     momentum = jax.tree.map(lambda m, g: MOMENTUM * m + g, state.momentum, gradients)
     params = jax.tree.map(lambda p, m: p - RATE * m, state.params, momentum)
-    return State(params, momentum, state.step + 1), total.loss / rows
+    return State(params, momentum, state.step + 1), loss / rows
 
 
 def noise(key):
@@ -115,37 +114,42 @@ def shard_key(step, shard):
 
 
 def programs():
-    files = {"noise.mlir": text(jax.jit(noise).lower(np.zeros(2, np.uint32))).encode()}
+    files = {}
+    state, metrics = first_state(), Metrics(np.float32(0), np.int32(0))
     for n in DEVICES:
-        mesh = Mesh(np.array(jax.devices()[:n]), ("devices",))
-        whole, split = P(), P("devices")
-
-        def lowered(function, takes, gives, donated, arguments):
-            mapped = jax.shard_map(function, mesh=mesh, in_specs=takes, out_specs=gives)
-            mapped.__name__ = function.__name__
-            named = lambda specs: jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs)
-            jitted = jax.jit(
-                mapped,
-                in_shardings=named(takes),
-                out_shardings=named(gives),
-                donate_argnums=donated,
-                keep_unused=True,
-            )
-            program = text(jitted.lower(*arguments))
-            assert "sums.loss" in argument_names(program)
-            files[f"{function.__name__}_{n}.mlir"] = program.encode()
-
-        state = first_state()
-        sums = jax.tree.map(lambda p: np.zeros((n, *p.shape), p.dtype), state.params)
-        sums = Sums(sums, np.zeros(n, np.float32))
-        keys = np.zeros((n, 2), np.uint32)
+        # Arrays for all devices: what is split over them is n times as long.
+        times = lambda leaf: np.zeros((n * leaf.shape[0], *leaf.shape[1:]), leaf.dtype)
+        sums = Sums(jax.tree.map(times, state.params), np.zeros(n, np.float32))
+        key = np.zeros(2 * n, np.uint32)
         batch = jax.tree.map(lambda leaf: leaf[: n * ROWS], batch_of(0))
-        metrics = Metrics(np.float32(0), np.int32(0))
-        takes = (whole, split, split, split)
-        lowered(micro, takes, split, (1,), (state.params, sums, keys, batch))
-        takes, gives = (whole, split, whole), (whole, split, whole)
-        lowered(update, takes, gives, (0, 1, 2), (state, sums, metrics))
+        for function, takes, gives, donated, arguments in (
+            (micro, "wsss", "s", (1,), (state.params, sums, key, batch)),
+            (update, "wsw", "wsw", (0, 1, 2), (state, sums, metrics)),
+        ):
+            lowering = over_devices(function, n, takes, gives, donated).lower(*arguments)
+            files[f"{function.__name__}_{n}.mlir"] = text(lowering).encode()
+    n = max(DEVICES)
+    lowering = over_devices(noise, n, "s", "s", ()).lower(np.zeros(2 * n, np.uint32))
+    files[f"noise_{n}.mlir"] = text(lowering).encode()
     return files, oracle()
+
+
+def over_devices(function, n, takes, gives, donated):
+    """Jitted over n devices; a letter for each argument and result: whole or split."""
+    mesh = Mesh(np.array(jax.devices()[:n]), ("devices",))
+    specs = {"w": P(), "s": P("devices")}
+    takes = tuple(specs[letter] for letter in takes)
+    gives = tuple(specs[letter] for letter in gives)
+    gives = gives if len(gives) > 1 else gives[0]
+    mapped = jax.shard_map(function, mesh=mesh, in_specs=takes, out_specs=gives)
+    mapped.__name__ = function.__name__
+    sharded = lambda specs: jax.tree.map(lambda spec: NamedSharding(mesh, spec), specs)
+    return jax.jit(
+        mapped,
+        in_shardings=sharded(takes),
+        out_shardings=sharded(gives),
+        donate_argnums=donated,
+    )
 
 
 def large_step(state, keys, batch):
@@ -156,7 +160,7 @@ def large_step(state, keys, batch):
         return jnp.sum(jax.vmap(shard_loss, (None, 0, 0))(params, keys, shards))
 
     loss, gradients = jax.value_and_grad(loss)(state.params)
-    return apply(state, Sums(gradients, loss))
+    return apply(state, gradients, loss)
 
 
 def oracle():

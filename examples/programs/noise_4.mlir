@@ -1,9 +1,13 @@
-module @jit_noise attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
-  func.func public @main(%arg0: tensor<2xui32> loc("key")) -> (tensor<4xf32> {jax.result_info = "result"}) {
-    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-    %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
-    %0 = call @_uniform(%arg0, %cst, %cst_0) : (tensor<2xui32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
-    return %0 : tensor<4xf32>
+module @jit_noise attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["devices"=4]> {stablehlo.mesh = {axes = [{name = "devices", size = 4 : i64}]}}
+  func.func public @main(%arg0: tensor<8xui32> {sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>} loc("key")) -> (tensor<16xf32> {jax.result_info = "result", sdy.sharding = #sdy.sharding<@mesh, [{"devices"}]>}) {
+    %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"devices"}]>] out_shardings=[<@mesh, [{"devices"}]>] manual_axes={"devices"} (%arg1: tensor<2xui32>) {
+      %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+      %cst_0 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+      %1 = func.call @_uniform(%arg1, %cst, %cst_0) : (tensor<2xui32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+      sdy.return %1 : tensor<4xf32>
+    } : (tensor<8xui32>) -> tensor<16xf32>
+    return %0 : tensor<16xf32>
   }
   func.func private @_uniform(%arg0: tensor<2xui32>, %arg1: tensor<f32>, %arg2: tensor<f32>) -> tensor<4xf32> {
     %0 = stablehlo.convert %arg1 : tensor<f32>
