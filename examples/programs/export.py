@@ -45,11 +45,25 @@ def lesson_files(_):
     return files | {"oracle/lessons.json": json_file(oracle)}
 
 
+def partitioned_files(_):
+    import partitioned
+
+    files, oracle = partitioned.programs()
+    return files | {"oracle/partitioned.json": json_file(oracle)}
+
+
 def sharding_files(_):
     import shardings
 
     files, oracle = shardings.programs()
     return files | {"oracle/shardings.json": json_file(oracle)}
+
+
+def training_loop_files(_):
+    import training_loop
+
+    files, oracle = training_loop.programs()
+    return files | {"oracle/training_loop.json": json_file(oracle)}
 
 
 def tree_files(_):
@@ -72,8 +86,10 @@ def train_mnist_files(wheel):
 GROUPS = {
     "float8": float8_files,
     "lessons": lesson_files,
+    "partitioned": partitioned_files,
     "shardings": sharding_files,
     "train_mnist": train_mnist_files,
+    "training_loop": training_loop_files,
     "trees": tree_files,
 }
 

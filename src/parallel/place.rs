@@ -2,11 +2,14 @@
 
 use std::any::{type_name, TypeId};
 
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
+use crate::host_array::HostArray;
 use crate::host_tree::HostTree;
 use crate::per_device::PerDevice;
 use crate::place::Replicas;
 use crate::signature::plural;
+use crate::spread::spread;
 use crate::tree::Tree;
 
 use super::{ParallelFunction, ParallelParameters, Results};
@@ -37,6 +40,26 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         host: &HostTree<'_, T>,
     ) -> Result<PerDevice<T>> {
         self.place(parameter, host, Replicas::Split)
+    }
+
+    /// Zeros (`false` for `pred`) for a parameter, on every device in the shapes that it takes:
+    /// metrics, gradients to be summed up, an optimizer's moments.
+    ///
+    /// # Errors
+    /// How `T` is built is known at run time only; as [`ParallelFunction::place_same`] of the
+    /// parameter, and [`Buffer::from_bytes`].
+    pub fn zeros<T: Tree>(&self, parameter: usize) -> Result<PerDevice<T>> {
+        let first_input = self.first_input::<T>(parameter)?;
+        let inputs = self.signature().inputs().get(first_input..).unwrap_or(&[]);
+        // What the types say of leaves was compared with the inputs before.
+        let leaves = inputs.iter().take(T::LEAVES.unwrap_or_default());
+        let host = HostTree::new(leaves.map(|input| HostArray::zeros(input.shape().clone())))
+            .map_err(|error| self.not_for(parameter, Err(error)))?;
+        spread(&self.executable.devices, &host, |leaf, zeros, _, device| {
+            let input = &inputs[leaf];
+            Buffer::upload_bytes(device, zeros.as_bytes(), input.shape(), input.layout())
+        })
+        .map_err(|error| self.not_for(parameter, Err(error)))
     }
 
     fn place<T: Tree>(
