@@ -400,3 +400,33 @@ fn a_step_for_the_older_partitioner() {
         assert_eq!(values(&outputs[0]), lesson.results[0].f32(position));
     }
 }
+
+/// Shardings over another number of partitions than the program is compiled for: an error of
+/// the plugin, but for one partition, which has everything.
+#[test]
+fn a_sharding_over_others_is_an_error() {
+    let client = client(4);
+    let older = doubling_text("8", "{devices=[4]<=[4]}", "{devices=[4]<=[4]}");
+    let mesh = r#"module @mesh {
+      sdy.mesh @mesh = <["x"=4]>
+      func.func @main(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+          -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+        %y = stablehlo.add %x, %x : tensor<8xf32>
+        return %y : tensor<8xf32>
+      }
+    }"#;
+    for text in [older.as_str(), mesh] {
+        let program = Program::from_text(text).expect("text");
+        let compile = |partitions| {
+            let options = CompileOptions::new().partitions(partitions);
+            client.compile(&program, &options)
+        };
+        let error = compile(2).expect_err("of four");
+        assert_eq!(error.function(), Some("PJRT_Client_Compile"), "{error}");
+        let one = compile(1).expect("whole");
+        assert_eq!(one.signature().inputs()[0].shape().dims(), [8]);
+        let four = compile(4).expect("fits");
+        assert_eq!(of_both(&four)[0].as_deref(), Some("{devices=[4]<=[4]}"));
+        assert_eq!(four.signature().inputs()[0].shape().dims(), [2]);
+    }
+}
