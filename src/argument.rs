@@ -63,8 +63,12 @@ struct Comparison<'a> {
 
 impl<'a> ArgumentList<'a> {
     /// An empty list.
+    #[inline]
     pub fn new() -> Self {
-        ArgumentList::default()
+        ArgumentList {
+            arguments: SmallVec::new(),
+            comparison: None,
+        }
     }
 
     /// Appends one argument.
@@ -80,13 +84,12 @@ impl<'a> ArgumentList<'a> {
     /// An empty list with room for as many arguments, in the memory of an earlier one that
     /// was [put away](ArgumentList::put_away).
     pub(crate) fn with_room(room: usize) -> Self {
-        if room <= ARGUMENTS {
-            return ArgumentList::new();
+        // Made where it is to lie: it is large.
+        let mut list = ArgumentList::new();
+        if room > ARGUMENTS {
+            list.arguments = SmallVec::from_vec(spare::take::<Argument<'static>>(room));
         }
-        ArgumentList {
-            arguments: SmallVec::from_vec(spare::take::<Argument<'static>>(room)),
-            comparison: None,
-        }
+        list
     }
 
     /// Drops the arguments, and keeps the memory of the list, where it has any of its own,

@@ -17,7 +17,7 @@ use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Launched};
 use crate::signature::{plural, Donation, Input};
-use crate::spare;
+use crate::spare::with_list;
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -175,21 +175,24 @@ impl Executable {
         launched: &mut Launched,
         completion: bool,
     ) -> Result<()> {
-        let lent = lent_indices(&list.arguments[..self.signature.inputs().len()]);
-        let launch = execute::Launch {
-            executable: &self.raw,
-            devices: self.devices.len(),
-            outputs: self.signature.outputs().len(),
-            lent: &lent,
-            completion,
-            id: if self.paced {
-                launch::unique_launch_id()
-            } else {
-                0
-            },
-        };
-        let arguments = list.arguments.iter();
-        launch.start(arguments.map(|argument| argument.buffer().raw()), launched)
+        let inputs = self.signature.inputs().len();
+        with_list(inputs, 0, |indices| {
+            let lent = lent_indices(&list.arguments[..inputs], indices);
+            let launch = execute::Launch {
+                executable: &self.raw,
+                devices: self.devices.len(),
+                outputs: self.signature.outputs().len(),
+                lent,
+                completion,
+                id: if self.paced {
+                    launch::unique_launch_id()
+                } else {
+                    0
+                },
+            };
+            let arguments = list.arguments.iter();
+            launch.start(arguments.map(|argument| argument.buffer().raw()), launched)
+        })
     }
 
     /// Starts on several devices, when it is this launch's turn. The outer error is a
@@ -500,13 +503,17 @@ fn must_be_given(donation: Donation) -> bool {
     matches!(donation, Donation::Into { required: true, .. })
 }
 
-/// The arguments that XLA may not consume; the same on every device.
-fn lent_indices(arguments: &[Argument<'_>]) -> spare::List<[i64; 64]> {
-    let mut indices = spare::List::with_room(arguments.len());
-    let arguments = arguments.iter().enumerate();
-    let lent = arguments.filter(|(_, argument)| argument.is_lent());
-    indices.extend(lent.map(|(index, _)| index as i64));
-    indices
+/// The arguments that XLA may not consume; the same on every device. Written into `indices`,
+/// which has room for all.
+fn lent_indices<'i>(arguments: &[Argument<'_>], indices: &'i mut [i64]) -> &'i [i64] {
+    let mut count = 0;
+    for (index, argument) in arguments.iter().enumerate() {
+        if argument.is_lent() {
+            indices[count] = index as i64;
+            count += 1;
+        }
+    }
+    &indices[..count]
 }
 
 /// What was given, with its device and its place in that device's list.

@@ -43,6 +43,28 @@ pub(crate) fn put<T: 'static>(mut emptied: Vec<T>) {
     });
 }
 
+/// Lends a list of as many, all of them `fill`: on the stack, or, where that is much, in memory
+/// that was used before and will be again.
+#[inline]
+pub(crate) fn with_list<T: Copy + 'static, R>(
+    count: usize,
+    fill: T,
+    work: impl FnOnce(&mut [T]) -> R,
+) -> R {
+    // Most are short, and what isn't wanted is filled too.
+    if count <= 4 {
+        work(&mut [fill; 4][..count])
+    } else if count <= 64 {
+        work(&mut [fill; 64][..count])
+    } else {
+        let mut list = take(count);
+        list.resize(count, fill);
+        let done = work(&mut list);
+        put(list);
+        done
+    }
+}
+
 /// A list on the stack, or, where more room is wanted, in memory that was used before and
 /// will be again.
 pub(crate) struct List<A: Array>(SmallVec<A>)
@@ -54,12 +76,14 @@ where
     A::Item: 'static,
 {
     /// An empty list with room for as many.
+    #[inline]
     pub(crate) fn with_room(room: usize) -> Self {
-        let on_stack = SmallVec::new();
-        if room <= on_stack.inline_size() {
-            return List(on_stack);
+        // Made where it is to lie: it is large.
+        let mut list = List(SmallVec::new());
+        if room > list.inline_size() {
+            list.0 = SmallVec::from_vec(take(room));
         }
-        List(SmallVec::from_vec(take(room)))
+        list
     }
 }
 

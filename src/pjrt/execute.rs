@@ -6,15 +6,14 @@ use pjrt_sys::{
     entry, Args, PJRT_Buffer, PJRT_Event, PJRT_ExecuteOptions, PJRT_LoadedExecutable,
     PJRT_LoadedExecutable_Execute_Args,
 };
-use smallvec::{smallvec, SmallVec};
+use smallvec::SmallVec;
 
 use super::client::nothing_from;
 use super::owned::Owned;
 use crate::error::Result;
-use crate::spare;
+use crate::spare::{self, with_list};
 
-/// Arguments, or outputs, of all devices together, up to which the lists of a launch lie on
-/// the stack; longer ones in memory that is used again.
+/// Outputs of all devices together up to which they lie on the stack.
 const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
 
@@ -43,6 +42,7 @@ pub(crate) struct Launched {
 
 impl Launched {
     /// Room for what a launch gives on all devices.
+    #[inline]
     pub(crate) fn with_room(outputs: usize) -> Launched {
         Launched {
             outputs: spare::List::with_room(outputs),
@@ -64,62 +64,82 @@ impl Launch<'_> {
         buffers: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
         launched: &mut Launched,
     ) -> Result<()> {
-        let session = self.executable.session();
-        let mut arguments: spare::List<[*mut PJRT_Buffer; INLINE]> =
-            spare::List::with_room(buffers.len());
-        arguments.extend(buffers.map(Owned::raw));
-        let per_device = arguments.len() / self.devices;
-        assert_eq!(
-            per_device * self.devices,
-            arguments.len(),
-            "uneven argument lists"
-        );
-        let argument_lists: SmallVec<[*const *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
-            .map(|device| arguments[device * per_device..].as_ptr())
-            .collect();
-        let count = self.devices * self.outputs;
-        let mut outputs: spare::List<[*mut PJRT_Buffer; INLINE]> = spare::List::with_room(count);
-        outputs.resize(count, ptr::null_mut());
-        let output_start = outputs.as_mut_ptr();
-        let output_lists: SmallVec<[*mut *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
-            // `wrapping_add` stays inside the list, or one past it without outputs.
-            .map(|device| output_start.wrapping_add(device * self.outputs))
-            .collect();
-        let mut events: SmallVec<[*mut PJRT_Event; INLINE_DEVICES]> =
-            smallvec![ptr::null_mut(); if self.completion { self.devices } else { 0 }];
-
-        let mut options = PJRT_ExecuteOptions::zeroed();
-        options.launch_id = self.id;
-        options.non_donatable_input_indices = self.lent.as_ptr();
-        options.num_non_donatable_input_indices = self.lent.len();
-        let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
-        args.executable = self.executable.raw();
-        args.options = &mut options;
-        args.argument_lists = argument_lists.as_ptr();
-        args.num_devices = self.devices;
-        args.num_args = per_device;
-        args.output_lists = output_lists.as_ptr();
-        if self.completion {
-            args.device_complete_events = events.as_mut_ptr();
-        }
-        // SAFETY: all lists outlive the call; argument buffers are alive, borrowed
-        // by the iterator's caller; output lists have the room that the executable
-        // states, zeroed. Whatever was handed out is owned before the status
-        // counts (fact 22).
-        unsafe {
-            let status = session
-                .raw
-                .api()
-                .call(entry::PJRT_LoadedExecutable_Execute, &mut args);
-            let made = outputs.iter().filter_map(|raw| Owned::adopt(session, *raw));
-            launched.outputs.extend(made);
-            let made = events.iter().filter_map(|raw| Owned::adopt(session, *raw));
-            launched.done.extend(made);
-            status?;
-            if launched.outputs.len() != outputs.len() || launched.done.len() != events.len() {
-                return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
+        let count = buffers.len();
+        assert_eq!(count % self.devices, 0, "uneven argument lists");
+        let outputs = self.devices * self.outputs;
+        let events = if self.completion { self.devices } else { 0 };
+        with_list(count, ptr::null_mut(), |arguments| {
+            for (place, buffer) in arguments.iter_mut().zip(buffers) {
+                *place = buffer.raw();
             }
-            Ok(())
-        }
+            with_list(outputs, ptr::null_mut(), |outputs| {
+                with_list(events, ptr::null_mut(), |events| {
+                    self.execute(arguments, outputs, events, launched)
+                })
+            })
+        })
+    }
+
+    /// Starts, with lists for what is handed out.
+    fn execute(
+        &self,
+        arguments: &[*mut PJRT_Buffer],
+        outputs: &mut [*mut PJRT_Buffer],
+        events: &mut [*mut PJRT_Event],
+        launched: &mut Launched,
+    ) -> Result<()> {
+        let per_device = arguments.len() / self.devices;
+        let output_start = outputs.as_mut_ptr();
+        with_list(self.devices, ptr::null(), |argument_lists| {
+            for (device, list) in argument_lists.iter_mut().enumerate() {
+                *list = arguments[device * per_device..].as_ptr();
+            }
+            with_list(self.devices, ptr::null_mut(), |output_lists| {
+                for (device, list) in output_lists.iter_mut().enumerate() {
+                    // `wrapping_add` stays inside the list, or one past it without outputs.
+                    *list = output_start.wrapping_add(device * self.outputs);
+                }
+                let mut options = PJRT_ExecuteOptions::zeroed();
+                options.launch_id = self.id;
+                options.non_donatable_input_indices = self.lent.as_ptr();
+                options.num_non_donatable_input_indices = self.lent.len();
+                let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
+                args.executable = self.executable.raw();
+                args.options = &mut options;
+                args.argument_lists = argument_lists.as_ptr();
+                args.num_devices = self.devices;
+                args.num_args = per_device;
+                args.output_lists = output_lists.as_ptr();
+                if self.completion {
+                    args.device_complete_events = events.as_mut_ptr();
+                }
+                let session = self.executable.session();
+                // SAFETY: all lists outlive the call; argument buffers are alive, borrowed
+                // by `start`'s caller; output lists have the room that the executable
+                // states, zeroed. Whatever was handed out is owned before the status
+                // counts (fact 22).
+                unsafe {
+                    let status = session
+                        .raw
+                        .api()
+                        .call(entry::PJRT_LoadedExecutable_Execute, &mut args);
+                    for raw in &*outputs {
+                        if let Some(made) = Owned::adopt(session, *raw) {
+                            launched.outputs.push(made);
+                        }
+                    }
+                    for raw in &*events {
+                        if let Some(made) = Owned::adopt(session, *raw) {
+                            launched.done.push(made);
+                        }
+                    }
+                    status?;
+                }
+                if launched.outputs.len() != outputs.len() || launched.done.len() != events.len() {
+                    return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
+                }
+                Ok(())
+            })
+        })
     }
 }
