@@ -228,7 +228,7 @@ fn a_client_may_go_with_runs_and_a_collective_under_way() {
 #[test]
 fn a_collective_outlasts_a_run_of_more_than_a_minute() {
     let test = "a_collective_outlasts_a_run_of_more_than_a_minute";
-    check_well(&in_child_within(Duration::from_secs(400), test, || {
+    check_well(&in_child_within(Duration::from_secs(900), test, || {
         let client = client(4);
         let sum = Sum::new(&client, "all_reduce_replicas_4");
         let slow = Slow::on_each(&client);
