@@ -122,7 +122,7 @@ fn adam_program(donated: bool) -> Program {
         false => String::new(),
     };
     let constant = |name: &str, value: f32| {
-        format!("%{name} = stablehlo.constant dense<{value:e}> : {part}\n")
+        format!("%{name} = stablehlo.constant dense<{value:.10}> : {part}\n")
     };
     let line = |name: &str, operation: &str, operands: &str| {
         format!("%{name} = stablehlo.{operation} {operands} : {part}\n")
