@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use benches::client;
-use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, time, Line};
+use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, spent, Line};
 use xla::{
     Buffer, Client, CompileOptions, Executable, HostArray, HostTree, PerDevice, Program, Tree,
 };
@@ -209,7 +209,7 @@ fn adam() {
         };
         let mut with = adam_steps(&client, true);
         let mut without = adam_steps(&client, false);
-        compare_timed(line, |n| time(&mut with, n), |n| time(&mut without, n));
+        compare_timed(line, |n| spent(&mut with, n), |n| spent(&mut without, n));
     }
 }
 

@@ -83,11 +83,12 @@ pub fn compare(
 /// As [`compare`], of two that measure themselves, and without criterion.
 pub fn compare_timed(
     line: Line<'_>,
-    mut of: impl FnMut(u64) -> Duration,
-    mut to: impl FnMut(u64) -> Duration,
+    mut of: impl FnMut(u64) -> Spent,
+    mut to: impl FnMut(u64) -> Spent,
 ) {
-    let wall = |wall| Spent { wall, cpu: None };
-    print_ratio(line, &mut |n| wall(of(n)), &mut |n| wall(to(n)));
+    if is_wanted(line.name) {
+        print_ratio(line, &mut of, &mut to);
+    }
 }
 
 /// As criterion does: without this argument, which cargo gives, it is a test.
@@ -98,10 +99,11 @@ pub fn is_measured() -> bool {
 type Timed<'a> = &'a mut dyn FnMut(u64) -> Spent;
 
 /// What a batch takes.
-struct Spent {
-    wall: Duration,
+pub struct Spent {
+    /// From its beginning to its end.
+    pub wall: Duration,
     /// On the calling thread, which neighbours don't lengthen.
-    cpu: Option<Duration>,
+    pub cpu: Option<Duration>,
 }
 
 impl Spent {
@@ -130,7 +132,8 @@ fn measure(line: Line<'_>, of: Timed<'_>, to: Timed<'_>) -> f64 {
     of(each);
     let mut pairs = Vec::new();
     let start = Instant::now();
-    while start.elapsed() < total || pairs.len() < 8 {
+    let fewest = if is_short() { 4 } else { 8 };
+    while start.elapsed() < total || pairs.len() < fewest {
         // One, other, other, one: what drifts over the four hits both alike.
         let first_of = of(each).micros(each);
         let first_to = to(each).micros(each);
@@ -196,14 +199,14 @@ fn batch_size(run: Timed<'_>, batch: Duration) -> u64 {
     }
 }
 
-/// How long so many take.
-pub fn time(run: &mut dyn FnMut(u64), times: u64) -> Duration {
+fn time(run: &mut dyn FnMut(u64), times: u64) -> Duration {
     let start = Instant::now();
     run(times);
     start.elapsed()
 }
 
-fn spent(run: &mut dyn FnMut(u64), times: u64) -> Spent {
+/// What so many take.
+pub fn spent(run: &mut dyn FnMut(u64), times: u64) -> Spent {
     let before = clock::thread();
     let wall = time(run, times);
     let cpu = clock::thread().zip(before);
