@@ -77,15 +77,12 @@ impl<'a> ArgumentList<'a> {
         }
     }
 
-    /// An empty list with room for as many arguments, in the memory of an earlier one that
+    /// Makes room for as many arguments in an empty list, in the memory of an earlier one that
     /// was [put away](ArgumentList::put_away).
-    pub(crate) fn with_room(room: usize) -> Self {
-        if room <= ARGUMENTS {
-            return ArgumentList::new();
-        }
-        ArgumentList {
-            arguments: SmallVec::from_vec(spare::take::<Argument<'static>>(room)),
-            comparison: None,
+    #[inline]
+    pub(crate) fn make_room(&mut self, room: usize) {
+        if room > ARGUMENTS {
+            self.arguments = SmallVec::from_vec(spare::take::<Argument<'static>>(room));
         }
     }
 

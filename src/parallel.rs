@@ -204,7 +204,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             Err(error) => return Err(FunctionError::refused(error, P::into_given(ready))),
         };
 
-        let mut list = self.list();
+        let mut list = ArgumentList::new();
+        self.make_room(&mut list);
         let mut ends: SmallVec<[usize; 8]> = SmallVec::new();
         P::begin(&mut ready);
         for position in 0..self.executable.devices.len() {
@@ -212,7 +213,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             ends.push(list.len());
         }
         drop(ready);
-        let mut launched = self.executable.launched();
+        let mut launched = Launched::default();
         let launch = self
             .executable
             .launch(&mut list, &ends, &mut launched, report);
@@ -232,9 +233,9 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         })
     }
 
-    /// An empty list with room for the arguments of all devices.
-    fn list<'a>(&self) -> ArgumentList<'a> {
-        ArgumentList::with_room(self.executable.devices.len() * self.signature().inputs().len())
+    /// Makes room for the arguments of all devices.
+    fn make_room(&self, list: &mut ArgumentList<'_>) {
+        list.make_room(self.executable.devices.len() * self.signature().inputs().len());
     }
 
     /// Builds the results of all devices; else says why not, and gives the outputs that are
@@ -362,7 +363,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         if !self.signature().has_collectives() {
             return Ok(());
         }
-        let mut list = self.list();
+        let mut list = ArgumentList::new();
+        self.make_room(&mut list);
         (0..devices).for_each(|position| P::lend(ready, position, &mut list));
         let awaited = self.executable.await_arguments(&list);
         list.put_away();

@@ -60,7 +60,7 @@ impl Executable {
         list: &mut ArgumentList<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Outputs, CallError> {
-        let mut launched = self.launched();
+        let mut launched = Launched::default();
         let ends = [list.len()];
         let record = self.launch(list, &ends, &mut launched, report)?;
         let mut outputs = launched.outputs.drain(..);
@@ -90,18 +90,13 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        let mut launched = self.launched();
+        let mut launched = Launched::default();
         let record = self.launch(&mut list, &ends, &mut launched, None)?;
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
             .map(|device| self.outputs_of(device, &mut outputs, &record))
             .collect())
-    }
-
-    /// Room for what a launch gives.
-    pub(crate) fn launched(&self) -> Launched {
-        Launched::with_room(self.devices.len() * self.signature.outputs().len())
     }
 
     /// Checks and starts. `ends` says where in the list each device's arguments end.
@@ -175,7 +170,8 @@ impl Executable {
         launched: &mut Launched,
         completion: bool,
     ) -> Result<()> {
-        let lent = lent_indices(&list.arguments[..self.signature.inputs().len()]);
+        let mut lent = spare::List::default();
+        note_lent(&list.arguments[..self.signature.inputs().len()], &mut lent);
         let launch = execute::Launch {
             executable: &self.raw,
             devices: self.devices.len(),
@@ -501,12 +497,11 @@ fn must_be_given(donation: Donation) -> bool {
 }
 
 /// The arguments that XLA may not consume; the same on every device.
-fn lent_indices(arguments: &[Argument<'_>]) -> spare::List<[i64; 64]> {
-    let mut indices = spare::List::with_room(arguments.len());
+fn note_lent(arguments: &[Argument<'_>], indices: &mut spare::List<[i64; 64]>) {
+    indices.make_room(arguments.len());
     let arguments = arguments.iter().enumerate();
     let lent = arguments.filter(|(_, argument)| argument.is_lent());
     indices.extend(lent.map(|(index, _)| index as i64));
-    indices
 }
 
 /// What was given, with its device and its place in that device's list.

@@ -53,13 +53,22 @@ impl<A: Array> List<A>
 where
     A::Item: 'static,
 {
-    /// An empty list with room for as many.
-    pub(crate) fn with_room(room: usize) -> Self {
-        let on_stack = SmallVec::new();
-        if room <= on_stack.inline_size() {
-            return List(on_stack);
+    /// Makes room for as many. In place: what is returned by value is copied whole.
+    #[inline]
+    pub(crate) fn make_room(&mut self, room: usize) {
+        if room > self.0.capacity() && self.0.is_empty() {
+            self.0 = SmallVec::from_vec(take(room));
         }
-        List(SmallVec::from_vec(take(room)))
+    }
+}
+
+impl<A: Array> Default for List<A>
+where
+    A::Item: 'static,
+{
+    #[inline]
+    fn default() -> Self {
+        List(SmallVec::new())
     }
 }
 

@@ -36,19 +36,10 @@ pub(crate) struct Launch<'a> {
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
 /// What a launch gave: `outputs` buffers a device, one device after another.
+#[derive(Default)]
 pub(crate) struct Launched {
     pub(crate) outputs: spare::List<[RawBuffer; INLINE]>,
     pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
-}
-
-impl Launched {
-    /// Room for what a launch gives on all devices.
-    pub(crate) fn with_room(outputs: usize) -> Launched {
-        Launched {
-            outputs: spare::List::with_room(outputs),
-            done: SmallVec::new(),
-        }
-    }
 }
 
 impl Launch<'_> {
@@ -65,8 +56,8 @@ impl Launch<'_> {
         launched: &mut Launched,
     ) -> Result<()> {
         let session = self.executable.session();
-        let mut arguments: spare::List<[*mut PJRT_Buffer; INLINE]> =
-            spare::List::with_room(buffers.len());
+        let mut arguments: spare::List<[*mut PJRT_Buffer; INLINE]> = spare::List::default();
+        arguments.make_room(buffers.len());
         arguments.extend(buffers.map(Owned::raw));
         let per_device = arguments.len() / self.devices;
         assert_eq!(
@@ -78,7 +69,9 @@ impl Launch<'_> {
             .map(|device| arguments[device * per_device..].as_ptr())
             .collect();
         let count = self.devices * self.outputs;
-        let mut outputs: spare::List<[*mut PJRT_Buffer; INLINE]> = spare::List::with_room(count);
+        launched.outputs.make_room(count);
+        let mut outputs: spare::List<[*mut PJRT_Buffer; INLINE]> = spare::List::default();
+        outputs.make_room(count);
         outputs.resize(count, ptr::null_mut());
         let output_start = outputs.as_mut_ptr();
         let output_lists: SmallVec<[*mut *mut PJRT_Buffer; INLINE_DEVICES]> = (0..self.devices)
