@@ -81,15 +81,13 @@ impl<'a> ArgumentList<'a> {
         }
     }
 
-    /// An empty list with room for as many arguments, in the memory of an earlier one that
+    /// Makes room for as many arguments in an empty list, in the memory of an earlier one that
     /// was [put away](ArgumentList::put_away).
-    pub(crate) fn with_room(room: usize) -> Self {
-        // Made where it is to lie: it is large.
-        let mut list = ArgumentList::new();
+    #[inline]
+    pub(crate) fn make_room(&mut self, room: usize) {
         if room > ARGUMENTS {
-            list.arguments = SmallVec::from_vec(spare::take::<Argument<'static>>(room));
+            self.arguments = SmallVec::from_vec(spare::take::<Argument<'static>>(room));
         }
-        list
     }
 
     /// Drops the arguments, and keeps the memory of the list, where it has any of its own,

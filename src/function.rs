@@ -178,9 +178,10 @@ impl<P: Parameters, R: Tree> Function<P, R> {
                 Err(error) => return Err(FunctionError::refused(error, P::into_given(arguments))),
             },
         };
-        let mut list = ArgumentList::with_room(self.executable.signature.inputs().len());
+        let mut list = ArgumentList::new();
+        list.make_room(self.executable.signature.inputs().len());
         P::pass(arguments, &mut list);
-        let mut launched = self.executable.launched();
+        let mut launched = Launched::default();
         let ends = [list.len()];
         let launch = self
             .executable

@@ -206,7 +206,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             Err(error) => return Err(FunctionError::refused(error, P::into_given(ready))),
         };
 
-        let mut list = self.list();
+        let mut list = ArgumentList::new();
+        self.make_room(&mut list);
         let mut ends: SmallVec<[usize; 8]> = SmallVec::new();
         P::begin(&mut ready);
         for position in 0..self.executable.devices.len() {
@@ -214,7 +215,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             ends.push(list.len());
         }
         drop(ready);
-        let mut launched = self.executable.launched();
+        let mut launched = Launched::default();
         let launch = self
             .executable
             .launch(&mut list, &ends, &mut launched, report);
@@ -234,9 +235,9 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         })
     }
 
-    /// An empty list with room for the arguments of all devices.
-    fn list<'a>(&self) -> ArgumentList<'a> {
-        ArgumentList::with_room(self.executable.devices.len() * self.signature().inputs().len())
+    /// Makes room for the arguments of all devices.
+    fn make_room(&self, list: &mut ArgumentList<'_>) {
+        list.make_room(self.executable.devices.len() * self.signature().inputs().len());
     }
 
     /// Builds the results of all devices; else says why not, and gives the outputs that are

@@ -60,7 +60,7 @@ impl Executable {
         list: &mut ArgumentList<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Outputs, CallError> {
-        let mut launched = self.launched();
+        let mut launched = Launched::default();
         let ends = [list.len()];
         let record = self.launch(list, &ends, &mut launched, report)?;
         let mut outputs = launched.outputs.drain(..);
@@ -90,18 +90,13 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        let mut launched = self.launched();
+        let mut launched = Launched::default();
         let record = self.launch(&mut list, &ends, &mut launched, None)?;
         let mut outputs = launched.outputs.drain(..);
         let devices = self.devices.iter();
         Ok(devices
             .map(|device| self.outputs_of(device, &mut outputs, &record))
             .collect())
-    }
-
-    /// Room for what a launch gives.
-    pub(crate) fn launched(&self) -> Launched {
-        Launched::with_room(self.devices.len() * self.signature.outputs().len())
     }
 
     /// Checks and starts. `ends` says where in the list each device's arguments end.

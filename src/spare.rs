@@ -75,15 +75,22 @@ impl<A: Array> List<A>
 where
     A::Item: 'static,
 {
-    /// An empty list with room for as many.
+    /// Makes room for as many. In place: what is returned by value is copied whole.
     #[inline]
-    pub(crate) fn with_room(room: usize) -> Self {
-        // Made where it is to lie: it is large.
-        let mut list = List(SmallVec::new());
-        if room > list.inline_size() {
-            list.0 = SmallVec::from_vec(take(room));
+    pub(crate) fn make_room(&mut self, room: usize) {
+        if room > self.0.capacity() && self.0.is_empty() {
+            self.0 = SmallVec::from_vec(take(room));
         }
-        list
+    }
+}
+
+impl<A: Array> Default for List<A>
+where
+    A::Item: 'static,
+{
+    #[inline]
+    fn default() -> Self {
+        List(SmallVec::new())
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use benches::programs::{descent_program, ROW};
-use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, time, Line};
+use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, spent, Line, Spent};
 use benches::{client, print_plugin};
 use xla::{
     Buffer, Client, CompileOptions, Each, Give, HostArray, HostTree, ParallelFunction, PerDevice,
@@ -67,7 +67,7 @@ fn line<F: FnMut(u64)>(python: &Path, name: &str, most: f64, ours: impl FnOnce()
         most,
         batch: Duration::from_millis(20),
     };
-    compare_timed(line, |n| time(&mut ours, n), |n| theirs.run(n));
+    compare_timed(line, |n| spent(&mut ours, n), |n| theirs.run(n));
 }
 
 /// `bench.py`, serving a line.
@@ -105,9 +105,15 @@ impl Served {
         served
     }
 
-    fn run(&mut self, times: u64) -> Duration {
+    fn run(&mut self, times: u64) -> Spent {
         writeln!(self.input, "{times}").expect("bench.py takes a number");
-        Duration::from_secs_f64(self.read().parse().expect("seconds"))
+        let line = self.read();
+        let (wall, cpu) = line.split_once(' ').expect("two numbers");
+        let seconds = |text: &str| Duration::from_secs_f64(text.parse().expect("seconds"));
+        Spent {
+            wall: seconds(wall),
+            cpu: Some(seconds(cpu)),
+        }
     }
 
     fn read(&mut self) -> String {

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use benches::client;
-use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, time, Line};
+use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, spent, Line};
 use xla::{
     Buffer, Client, CompileOptions, Executable, HostArray, HostTree, PerDevice, Program, Tree,
 };
@@ -122,7 +122,7 @@ fn adam_program(donated: bool) -> Program {
         false => String::new(),
     };
     let constant = |name: &str, value: f32| {
-        format!("%{name} = stablehlo.constant dense<{value:e}> : {part}\n")
+        format!("%{name} = stablehlo.constant dense<{value:.10}> : {part}\n")
     };
     let line = |name: &str, operation: &str, operands: &str| {
         format!("%{name} = stablehlo.{operation} {operands} : {part}\n")
@@ -209,7 +209,7 @@ fn adam() {
         };
         let mut with = adam_steps(&client, true);
         let mut without = adam_steps(&client, false);
-        compare_timed(line, |n| time(&mut with, n), |n| time(&mut without, n));
+        compare_timed(line, |n| spent(&mut with, n), |n| spent(&mut without, n));
     }
 }
 

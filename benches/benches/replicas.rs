@@ -7,7 +7,7 @@ use std::ptr::null_mut;
 use std::time::Duration;
 
 use benches::programs::{descent, descent_program, ROW};
-use benches::side_by_side::{compare, Line};
+use benches::side_by_side::{compare, is_wanted, Line};
 use benches::{clients, print_plugin, raw, MOST_DEVICES};
 use criterion::{criterion_group, criterion_main, Criterion};
 use xla::{
@@ -26,18 +26,20 @@ fn replicas(criterion: &mut Criterion) {
 }
 
 fn measure<const LEAVES: usize>(criterion: &mut Criterion, devices: usize, summed: bool) {
-    // Clients of their own: on one with collectives every launch is noted.
-    let (safe, raw) = clients(devices);
     let how = if summed { "summed" } else { "alone" };
     let name = format!("{devices} x {LEAVES} {how}");
+    let (typed, untyped) = (format!("{name}, typed"), format!("{name}, run_per_device"));
+    if !is_wanted(&typed) && !is_wanted(&untyped) {
+        return;
+    }
+    // Clients of their own: on one with collectives every launch is noted.
+    let (safe, raw) = clients(devices);
     let mut step = RawStep::new(raw, LEAVES, devices, summed);
     let mut run_raw = |times| step.run(times);
 
-    let typed = format!("{name}, typed");
     let mut run_safe = typed_step::<LEAVES>(&safe, devices, summed);
     compare(criterion, line(&typed), &mut run_safe, &mut run_raw);
 
-    let untyped = format!("{name}, run_per_device");
     let mut run_safe = untyped_step(&safe, LEAVES, devices, summed);
     compare(criterion, line(&untyped), &mut run_safe, &mut run_raw);
 }

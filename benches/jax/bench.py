@@ -4,8 +4,9 @@
     python benches/jax/bench.py --line scalar   one of them
     python benches/jax/bench.py --serve scalar  for `cargo bench --bench jax`
 
-Served, a line is run as often as a number on standard input says, and the seconds that took
-are written to standard output: so JAX and Rust take turns in one go.
+Served, a line is run as often as a number on standard input says, and the seconds that took,
+all together and on the calling thread, are written to standard output: so JAX and Rust take
+turns in one go.
 
 It needs what `third_party/bench-requirements.txt` lists.
 """
@@ -135,24 +136,24 @@ LINES = {
 
 
 def timed(run, times):
-    start = time.perf_counter()
+    start, thread = time.perf_counter(), time.thread_time()
     run(times)
-    return time.perf_counter() - start
+    return time.perf_counter() - start, time.thread_time() - thread
 
 
 def serve(run):
     run(1)
     print("ready", flush=True)
     for line in sys.stdin:
-        print(timed(run, int(line)), flush=True)
+        print(*(f"{seconds:.9f}" for seconds in timed(run, int(line))), flush=True)
 
 
 def measure(name):
     run = LINES[name]()
     times = 1
-    while timed(run, times) < 0.05:
+    while timed(run, times)[0] < 0.05:
         times *= 2
-    batches = sorted(timed(run, times) / times * 1e6 for _ in range(20))
+    batches = sorted(timed(run, times)[0] / times * 1e6 for _ in range(20))
     print(f"{name:24} {batches[10]:10.2f} us ({batches[5]:.2f} to {batches[15]:.2f})", flush=True)
 
 

@@ -2,6 +2,7 @@
 //! way of measuring two things side by side. How to run them: `README.md` beside this
 //! package's manifest.
 
+mod clock;
 pub mod programs;
 pub mod raw;
 pub mod side_by_side;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 
+use crate::clock;
+
 /// What is compared.
 #[derive(Clone, Copy)]
 pub struct Line<'a> {
@@ -64,8 +66,8 @@ pub fn compare(
     }
     let measured = is_measured();
     if measured {
-        print_ratio(line, &mut |n| time(&mut safe, n), &mut |n| {
-            time(&mut raw, n)
+        print_ratio(line, &mut |n| spent(&mut safe, n), &mut |n| {
+            spent(&mut raw, n)
         });
     }
     if measured && is_short() {
@@ -81,10 +83,12 @@ pub fn compare(
 /// As [`compare`], of two that measure themselves, and without criterion.
 pub fn compare_timed(
     line: Line<'_>,
-    mut of: impl FnMut(u64) -> Duration,
-    mut to: impl FnMut(u64) -> Duration,
+    mut of: impl FnMut(u64) -> Spent,
+    mut to: impl FnMut(u64) -> Spent,
 ) {
-    print_ratio(line, &mut of, &mut to);
+    if is_wanted(line.name) {
+        print_ratio(line, &mut of, &mut to);
+    }
 }
 
 /// As criterion does: without this argument, which cargo gives, it is a test.
@@ -92,7 +96,23 @@ pub fn is_measured() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
 
-type Timed<'a> = &'a mut dyn FnMut(u64) -> Duration;
+type Timed<'a> = &'a mut dyn FnMut(u64) -> Spent;
+
+/// What a batch takes.
+pub struct Spent {
+    /// From its beginning to its end.
+    pub wall: Duration,
+    /// On the calling thread, which neighbours don't lengthen.
+    pub cpu: Option<Duration>,
+}
+
+impl Spent {
+    /// In microseconds, of which a batch has `each`.
+    fn micros(&self, each: u64) -> [f64; 2] {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6 / each as f64;
+        [micros(self.wall), self.cpu.map_or(f64::NAN, micros)]
+    }
+}
 
 fn print_ratio(line: Line<'_>, of: Timed<'_>, to: Timed<'_>) {
     // A neighbour may spoil one try.
@@ -110,34 +130,53 @@ fn measure(line: Line<'_>, of: Timed<'_>, to: Timed<'_>) -> f64 {
     let total = Duration::from_millis(if is_short() { 300 } else { 4000 });
     let each = batch_size(to, line.batch);
     of(each);
-    let (mut of_times, mut to_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    let mut pairs = Vec::new();
     let start = Instant::now();
-    while start.elapsed() < total || ratios.len() < 8 {
+    let fewest = if is_short() { 4 } else { 8 };
+    while start.elapsed() < total || pairs.len() < fewest {
         // One, other, other, one: what drifts over the four hits both alike.
-        let first_of = of(each);
-        let first_to = to(each);
-        let second_to = to(each);
-        let second_of = of(each);
-        for (of, to) in [(first_of, first_to), (second_of, second_to)] {
-            let micros = |time: Duration| time.as_secs_f64() * 1e6 / each as f64;
-            of_times.push(micros(of));
-            to_times.push(micros(to));
-            ratios.push(micros(of) / micros(to));
-        }
+        let first_of = of(each).micros(each);
+        let first_to = to(each).micros(each);
+        let second_to = to(each).micros(each);
+        let second_of = of(each).micros(each);
+        pairs.extend([(first_of, first_to), (second_of, second_to)]);
     }
-    let [_, of, _] = quartiles(of_times);
-    let [_, to, _] = quartiles(to_times);
-    let pairs = ratios.len();
-    let [low, ratio, high] = quartiles(ratios);
-    let verdict = if ratio <= line.most { "met" } else { "missed" };
+    report(line, each, &pairs)
+}
+
+/// Prints a line of medians, and one of what neighbours disturb less: the quickest batches,
+/// and the time on the calling thread where it is known. The median of the ratios.
+fn report(line: Line<'_>, each: u64, pairs: &[([f64; 2], [f64; 2])]) -> f64 {
     let [of_name, to_name] = line.names;
+    let middle = |values: &mut dyn Iterator<Item = f64>| quartiles(values.collect());
+    let [wall, cpu] = [0, 1].map(|kind| {
+        let [_, of, _] = middle(&mut pairs.iter().map(|(of, _)| of[kind]));
+        let [_, to, _] = middle(&mut pairs.iter().map(|(_, to)| to[kind]));
+        let ratios = middle(&mut pairs.iter().map(|(of, to)| of[kind] / to[kind]));
+        (of, to, ratios)
+    });
+    let quick_of = quickest(pairs.iter().map(|(of, _)| of[0]).collect());
+    let quick_to = quickest(pairs.iter().map(|(_, to)| to[0]).collect());
+    let (of, to, [low, ratio, high]) = wall;
+    let verdict = if ratio <= line.most { "met" } else { "missed" };
     println!(
-        "{:44} {of_name} {of:9.2} us  {to_name} {to:9.2} us  ratio {ratio:.3} ({low:.3} to {high:.3})  \
-         at most {:.3}: {verdict}  [{pairs} pairs of {each}; load {}]",
+        "{:32} {of_name} {of:9.2} us  {to_name} {to:9.2} us  ratio {ratio:.3} ({low:.3} to {high:.3})  \
+         at most {:.3}: {verdict}  [{} pairs of {each}; load {}]",
         line.name,
         line.most,
+        pairs.len(),
         load(),
     );
+    print!(
+        "{:32} {of_name} {quick_of:9.2} us  {to_name} {quick_to:9.2} us  ratio {:.3}",
+        "  the quickest tenth",
+        quick_of / quick_to
+    );
+    let (of, to, [_, ratio_of_cpu, _]) = cpu;
+    if !ratio_of_cpu.is_nan() {
+        print!(";  calling thread {of:.2} and {to:.2} us, ratio {ratio_of_cpu:.3}");
+    }
+    println!();
     ratio
 }
 
@@ -152,7 +191,7 @@ fn batch_size(run: Timed<'_>, batch: Duration) -> u64 {
     let mut size = 1;
     loop {
         let tries = (0..3).map(|_| run(size));
-        let quickest = tries.min().unwrap_or(batch);
+        let quickest = tries.map(|spent| spent.wall).min().unwrap_or(batch);
         if quickest >= batch {
             return size;
         }
@@ -160,11 +199,27 @@ fn batch_size(run: Timed<'_>, batch: Duration) -> u64 {
     }
 }
 
-/// How long so many take.
-pub fn time(run: &mut dyn FnMut(u64), times: u64) -> Duration {
+fn time(run: &mut dyn FnMut(u64), times: u64) -> Duration {
     let start = Instant::now();
     run(times);
     start.elapsed()
+}
+
+/// What so many take.
+pub fn spent(run: &mut dyn FnMut(u64), times: u64) -> Spent {
+    let before = clock::thread();
+    let wall = time(run, times);
+    let cpu = clock::thread().zip(before);
+    Spent {
+        wall,
+        cpu: cpu.map(|(after, before)| after.saturating_sub(before)),
+    }
+}
+
+/// What nine of ten exceed.
+fn quickest(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 10]
 }
 
 fn quartiles(mut values: Vec<f64>) -> [f64; 3] {

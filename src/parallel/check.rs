@@ -54,7 +54,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         if !self.signature().has_collectives() {
             return Ok(());
         }
-        let mut list = self.list();
+        let mut list = ArgumentList::new();
+        self.make_room(&mut list);
         (0..devices).for_each(|position| P::lend(ready, position, &mut list));
         let awaited = self.executable.await_arguments(&list);
         list.put_away();

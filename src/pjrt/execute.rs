@@ -35,20 +35,10 @@ pub(crate) struct Launch<'a> {
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
 /// What a launch gave: `outputs` buffers a device, one device after another.
+#[derive(Default)]
 pub(crate) struct Launched {
     pub(crate) outputs: spare::List<[RawBuffer; INLINE]>,
     pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
-}
-
-impl Launched {
-    /// Room for what a launch gives on all devices.
-    #[inline]
-    pub(crate) fn with_room(outputs: usize) -> Launched {
-        Launched {
-            outputs: spare::List::with_room(outputs),
-            done: SmallVec::new(),
-        }
-    }
 }
 
 impl Launch<'_> {
@@ -68,6 +58,7 @@ impl Launch<'_> {
         assert_eq!(count % self.devices, 0, "uneven argument lists");
         let outputs = self.devices * self.outputs;
         let events = if self.completion { self.devices } else { 0 };
+        launched.outputs.make_room(outputs);
         with_list(count, ptr::null_mut(), |arguments| {
             for (place, buffer) in arguments.iter_mut().zip(buffers) {
                 *place = buffer.raw();
