@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
-use crate::pjrt::execute::Launched;
+use crate::pjrt::execute::RawOutputs;
 use crate::roots::{given_leaves, lent_donor, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
@@ -181,14 +181,14 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         let mut list = ArgumentList::new();
         list.make_room(self.executable.signature.inputs().len());
         P::pass(arguments, &mut list);
-        let mut launched = Launched::default();
+        let mut raw = self.executable.raw_outputs();
         let ends = [list.len()];
-        let launch = self
-            .executable
-            .launch(&mut list, &ends, &mut launched, report);
+        let launch =
+            self.executable
+                .launch(&mut list, &ends, &mut |output| raw.push(output), report);
         list.put_away();
         match launch {
-            Ok(_) => self.build(launched, results).map_err(|(error, left)| {
+            Ok(_) => self.build(&mut raw, results).map_err(|(error, left)| {
                 let structures = structures.unwrap_or_else(P::constant_structures);
                 let paths = self.paths(&structures).into_iter();
                 let given = paths.zip(given_leaves(&structures, P::GIVEN));
@@ -231,11 +231,11 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// written by hand, or a structure given for another type, come to that.
     fn build(
         &self,
-        mut launched: Launched,
+        raw: &mut RawOutputs,
         results: &Structure,
     ) -> Result<R, (Error, Vec<Survivor>)> {
         let count = self.signature_outputs();
-        let mut raw = launched.outputs.drain(..);
+        let mut raw = raw.drain(..);
         let device = &self.executable.devices[0];
         let mut outputs = self.executable.buffers(device, &mut raw, &None);
         let built = Source::new(&mut outputs, results).finish::<R>();

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// let [w, loss] = step.run((w, g))?.into_array()?;
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Outputs {
     pub(crate) buffers: SmallVec<[Buffer; 4]>,
 }

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::launch::Launch;
-use crate::pjrt::execute::Launched;
+use crate::pjrt::execute::RawOutputs;
 use crate::roots::{given_leaves, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure};
@@ -215,13 +215,13 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             ends.push(list.len());
         }
         drop(ready);
-        let mut launched = Launched::default();
-        let launch = self
-            .executable
-            .launch(&mut list, &ends, &mut launched, report);
+        let mut raw = self.executable.raw_outputs();
+        let launch =
+            self.executable
+                .launch(&mut list, &ends, &mut |output| raw.push(output), report);
         list.put_away();
         let outcome = match launch {
-            Ok(record) => self.build(&mut launched, &record, results),
+            Ok(record) => self.build(&mut raw, &record, results),
             Err(error) => {
                 let paths = self
                     .roots
@@ -244,13 +244,13 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// left. Only trees written by hand, or a structure given for another type, come to that.
     fn build(
         &self,
-        launched: &mut Launched,
+        raw: &mut RawOutputs,
         record: &Option<Arc<Launch>>,
         structure: &Structure,
     ) -> Result<R::Values, (Error, Vec<Survivor>)> {
         let devices = &self.executable.devices;
         let mut building = R::begin(devices.len());
-        let mut raw = launched.outputs.drain(..);
+        let mut raw = raw.drain(..);
         let mut failure = None;
         let mut left = Vec::new();
         for (position, device) in devices.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
-use crate::pjrt::execute::{self, Launched};
+use crate::pjrt::execute::{self, Done, RawBuffer, RawOutputs};
 use crate::signature::{plural, Donation, Input};
 use crate::spare::with_list;
 
@@ -55,16 +55,25 @@ impl Executable {
     }
 
     /// Runs with the arguments of a list, which is empty afterwards.
-    pub(crate) fn run_list(
+    fn run_list(
         &self,
         list: &mut ArgumentList<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Outputs, CallError> {
-        let mut launched = Launched::default();
         let ends = [list.len()];
-        let record = self.launch(list, &ends, &mut launched, report)?;
-        let mut outputs = launched.outputs.drain(..);
-        Ok(self.outputs_of(&self.devices[0], &mut outputs, &record))
+        let mut outputs = Outputs::default();
+        let mut stated = self.signature.outputs().iter();
+        let device = self.devices[0].index();
+        let mut output = |raw| {
+            // As many are given as are stated.
+            if let Some(stated) = stated.next() {
+                let form = Arc::clone(stated.form());
+                let buffer = Buffer::from_raw(raw, form, device, None);
+                outputs.buffers.push(buffer);
+            }
+        };
+        self.launch(list, &ends, &mut output, report)?;
+        Ok(outputs)
     }
 
     /// Runs the program on all of its devices at once: one list of arguments for each
@@ -90,22 +99,31 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        let mut launched = Launched::default();
-        let record = self.launch(&mut list, &ends, &mut launched, None)?;
-        let mut outputs = launched.outputs.drain(..);
+        let mut raw = self.raw_outputs();
+        let record = self.launch(&mut list, &ends, &mut |output| raw.push(output), None)?;
+        let mut outputs = raw.drain(..);
         let devices = self.devices.iter();
         Ok(devices
             .map(|device| self.outputs_of(device, &mut outputs, &record))
             .collect())
     }
 
+    /// Room for what a launch gives on all devices.
+    #[inline]
+    pub(crate) fn raw_outputs(&self) -> RawOutputs {
+        let mut raw = RawOutputs::default();
+        raw.make_room(self.devices.len() * self.signature.outputs().len());
+        raw
+    }
+
     /// Checks and starts. `ends` says where in the list each device's arguments end.
-    /// Empties the list; gives the record that the outputs of a paced launch share.
+    /// Empties the list, and hands each output to `output`, device by device; gives the record
+    /// that the outputs of a paced launch share.
     pub(crate) fn launch(
         &self,
         list: &mut ArgumentList<'_>,
         ends: &[usize],
-        launched: &mut Launched,
+        output: &mut impl FnMut(RawBuffer),
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
         let checked = self
@@ -115,9 +133,9 @@ impl Executable {
             return Err(CallError::new(error, take_given(list, ends), Vec::new()));
         }
         let outcome = if self.devices.len() == 1 {
-            self.start(list, launched).map(|()| None)
+            self.start(list, output).map(|()| None)
         } else {
-            match self.start_in_turn(list, launched) {
+            match self.start_in_turn(list, output) {
                 Ok(outcome) => outcome,
                 Err(refusal) => {
                     return Err(CallError::new(refusal, take_given(list, ends), Vec::new()))
@@ -153,12 +171,13 @@ impl Executable {
     }
 
     /// Starts a launch that isn't paced, or runs on one device.
-    fn start(&self, list: &ArgumentList<'_>, launched: &mut Launched) -> Result<()> {
+    fn start(&self, list: &ArgumentList<'_>, output: &mut impl FnMut(RawBuffer)) -> Result<()> {
         match self.session().pass() {
-            None => self.execute(list, launched, false),
+            None => self.execute(list, output, None),
             Some(pass) => {
-                let started = self.execute(list, launched, true);
-                pass.keep(launched.done.drain(..));
+                let mut done = Done::new();
+                let started = self.execute(list, output, Some(&mut done));
+                pass.keep(done);
                 started
             }
         }
@@ -167,8 +186,8 @@ impl Executable {
     fn execute(
         &self,
         list: &ArgumentList<'_>,
-        launched: &mut Launched,
-        completion: bool,
+        output: &mut impl FnMut(RawBuffer),
+        done: Option<&mut Done>,
     ) -> Result<()> {
         let inputs = self.signature.inputs().len();
         with_list(inputs, 0, |indices| {
@@ -178,7 +197,6 @@ impl Executable {
                 devices: self.devices.len(),
                 outputs: self.signature.outputs().len(),
                 lent,
-                completion,
                 id: if self.paced {
                     launch::unique_launch_id()
                 } else {
@@ -186,7 +204,8 @@ impl Executable {
                 },
             };
             let arguments = list.arguments.iter();
-            launch.start(arguments.map(|argument| argument.buffer().raw()), launched)
+            let buffers = arguments.map(|argument| argument.buffer().raw());
+            launch.start(buffers, output, done)
         })
     }
 
@@ -195,7 +214,7 @@ impl Executable {
     fn start_in_turn(
         &self,
         list: &ArgumentList<'_>,
-        launched: &mut Launched,
+        output: &mut impl FnMut(RawBuffer),
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let turn = self.session().turn();
         if self.paced {
@@ -205,11 +224,12 @@ impl Executable {
             self.make_sure_of(list)?;
         }
         if !self.paced {
-            return Ok(self.start(list, launched).map(|()| None));
+            return Ok(self.start(list, output).map(|()| None));
         }
         let alone = turn.close();
-        let started = self.execute(list, launched, true);
-        Ok(started.map(|()| Some(alone.follow(launched.done.drain(..)))))
+        let mut done = Done::new();
+        let started = self.execute(list, output, Some(&mut done));
+        Ok(started.map(|()| Some(alone.follow(done))))
     }
 
     /// Everything that the plugin doesn't check, or checks too late.
@@ -444,7 +464,7 @@ impl Executable {
     fn outputs_of(
         &self,
         device: &Device,
-        raw: &mut impl Iterator<Item = execute::RawBuffer>,
+        raw: &mut impl Iterator<Item = RawBuffer>,
         record: &Option<Arc<Launch>>,
     ) -> Outputs {
         Outputs {
@@ -456,7 +476,7 @@ impl Executable {
     pub(crate) fn buffers<'x>(
         &'x self,
         device: &'x Device,
-        raw: &'x mut impl Iterator<Item = execute::RawBuffer>,
+        raw: &'x mut impl Iterator<Item = RawBuffer>,
         record: &'x Option<Arc<Launch>>,
     ) -> impl ExactSizeIterator<Item = Buffer> + 'x {
         let outputs = self.signature.outputs().iter();

@@ -25,8 +25,6 @@ pub(crate) struct Launch<'a> {
     pub(crate) outputs: usize,
     /// The arguments that XLA may not consume, by their index in a device's list.
     pub(crate) lent: &'a [i64],
-    /// Whether an event is wanted that tells when each device is done.
-    pub(crate) completion: bool,
     /// What tells this launch from others, where that is needed.
     pub(crate) id: i32,
 }
@@ -34,16 +32,16 @@ pub(crate) struct Launch<'a> {
 /// An output, still without a shape.
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
-/// What a launch gave: `outputs` buffers a device, one device after another.
-#[derive(Default)]
-pub(crate) struct Launched {
-    pub(crate) outputs: spare::List<[RawBuffer; INLINE]>,
-    pub(crate) done: SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>,
-}
+/// The outputs of a launch, device by device.
+pub(crate) type RawOutputs = spare::List<[RawBuffer; INLINE]>;
+
+/// What tells when each device is done.
+pub(crate) type Done = SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>;
 
 impl Launch<'_> {
     /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`), and
-    /// puts what it gives into `launched`, which is empty before.
+    /// hands what it gives to `output`, device by device. `done`, where it is wanted, gets an
+    /// event a device.
     ///
     /// `buffers` gives every device's list, one after another, each as long as
     /// the program has parameters. The caller has checked all that the plugin
@@ -52,20 +50,20 @@ impl Launch<'_> {
     pub(crate) fn start<'b>(
         &self,
         buffers: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
-        launched: &mut Launched,
+        output: &mut impl FnMut(RawBuffer),
+        done: Option<&mut Done>,
     ) -> Result<()> {
         let count = buffers.len();
         assert_eq!(count % self.devices, 0, "uneven argument lists");
         let outputs = self.devices * self.outputs;
-        let events = if self.completion { self.devices } else { 0 };
-        launched.outputs.make_room(outputs);
+        let events = if done.is_some() { self.devices } else { 0 };
         with_list(count, ptr::null_mut(), |arguments| {
             for (place, buffer) in arguments.iter_mut().zip(buffers) {
                 *place = buffer.raw();
             }
             with_list(outputs, ptr::null_mut(), |outputs| {
                 with_list(events, ptr::null_mut(), |events| {
-                    self.execute(arguments, outputs, events, launched)
+                    self.execute(arguments, outputs, events, output, done)
                 })
             })
         })
@@ -77,7 +75,8 @@ impl Launch<'_> {
         arguments: &[*mut PJRT_Buffer],
         outputs: &mut [*mut PJRT_Buffer],
         events: &mut [*mut PJRT_Event],
-        launched: &mut Launched,
+        output: &mut impl FnMut(RawBuffer),
+        done: Option<&mut Done>,
     ) -> Result<()> {
         let per_device = arguments.len() / self.devices;
         let output_start = outputs.as_mut_ptr();
@@ -101,7 +100,7 @@ impl Launch<'_> {
                 args.num_devices = self.devices;
                 args.num_args = per_device;
                 args.output_lists = output_lists.as_ptr();
-                if self.completion {
+                if done.is_some() {
                     args.device_complete_events = events.as_mut_ptr();
                 }
                 let session = self.executable.session();
@@ -114,20 +113,25 @@ impl Launch<'_> {
                         .raw
                         .api()
                         .call(entry::PJRT_LoadedExecutable_Execute, &mut args);
+                    let mut missing = 0;
                     for raw in &*outputs {
-                        if let Some(made) = Owned::adopt(session, *raw) {
-                            launched.outputs.push(made);
+                        match Owned::adopt(session, *raw) {
+                            Some(made) => output(made),
+                            None => missing += 1,
                         }
                     }
-                    for raw in &*events {
-                        if let Some(made) = Owned::adopt(session, *raw) {
-                            launched.done.push(made);
+                    if let Some(done) = done {
+                        for raw in &*events {
+                            match Owned::adopt(session, *raw) {
+                                Some(made) => done.push(made),
+                                None => missing += 1,
+                            }
                         }
                     }
                     status?;
-                }
-                if launched.outputs.len() != outputs.len() || launched.done.len() != events.len() {
-                    return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
+                    if missing > 0 {
+                        return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
+                    }
                 }
                 Ok(())
             })
