@@ -17,7 +17,7 @@ use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Done, RawBuffer, RawOutputs};
 use crate::signature::{plural, Donation, Input};
-use crate::spare::with_list;
+use crate::spare::Room;
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -126,9 +126,13 @@ impl Executable {
         output: &mut impl FnMut(RawBuffer),
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
-        let checked = self
-            .check(list, ends)
-            .and_then(|()| self.make_sure_of_copied(list));
+        let checked = self.check(list, ends).and_then(|()| {
+            if self.copies_lent {
+                self.make_sure_of_copied(list)
+            } else {
+                Ok(())
+            }
+        });
         if let Err(error) = checked {
             return Err(CallError::new(error, take_given(list, ends), Vec::new()));
         }
@@ -190,23 +194,21 @@ impl Executable {
         done: Option<&mut Done>,
     ) -> Result<()> {
         let inputs = self.signature.inputs().len();
-        with_list(inputs, 0, |indices| {
-            let lent = lent_indices(&list.arguments[..inputs], indices);
-            let launch = execute::Launch {
-                executable: &self.raw,
-                devices: self.devices.len(),
-                outputs: self.signature.outputs().len(),
-                lent,
-                id: if self.paced {
-                    launch::unique_launch_id()
-                } else {
-                    0
-                },
-            };
-            let arguments = list.arguments.iter();
-            let buffers = arguments.map(|argument| argument.buffer().raw());
-            launch.start(buffers, output, done)
-        })
+        let mut room = Room::<i64, 16>::new(0);
+        let launch = execute::Launch {
+            executable: &self.raw,
+            devices: self.devices.len(),
+            outputs: self.signature.outputs().len(),
+            lent: lent_indices(&list.arguments[..inputs], room.list(inputs, 0)),
+            id: if self.paced {
+                launch::unique_launch_id()
+            } else {
+                0
+            },
+        };
+        let arguments = list.arguments.iter();
+        let buffers = arguments.map(|argument| argument.buffer().raw());
+        launch.start(buffers, output, done)
     }
 
     /// Starts on several devices, when it is this launch's turn. The outer error is a
@@ -245,6 +247,9 @@ impl Executable {
             self.check_device(position, own)?;
             start = *end;
         }
+        if ends.len() == 1 {
+            return Ok(());
+        }
         let inputs = self.signature.inputs().len();
         for index in inputs..list.len() {
             // The lists of all devices are equally long: each was checked.
@@ -280,10 +285,10 @@ impl Executable {
 
     /// The first of a device's arguments that is not what the program takes.
     fn first_misfit(&self, position: usize, arguments: &[Argument<'_>]) -> Option<usize> {
-        self.first_wrong_shape(position, arguments).or_else(|| {
-            let mut pairs = arguments.iter().zip(self.signature.inputs());
-            pairs
-                .position(|(argument, input)| argument.is_lent() && must_be_given(input.donation()))
+        let inputs = self.signature.inputs();
+        arguments.iter().zip(inputs).position(|(argument, input)| {
+            !self.fits(position, input, argument.buffer())
+                || (argument.is_lent() && must_be_given(input.donation()))
         })
     }
 
@@ -430,7 +435,8 @@ impl Executable {
     /// What is lent where the program donates is copied by XLA, and on CPU the copy of a
     /// buffer without values ends the process (fact 28).
     fn make_sure_of_copied(&self, list: &ArgumentList<'_>) -> Result<()> {
-        if !self.copies_lent {
+        // Most programs are given all that they donate.
+        if !list.arguments.iter().any(Argument::is_lent) {
             return Ok(());
         }
         let inputs = self.signature.inputs();

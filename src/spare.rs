@@ -43,25 +43,45 @@ pub(crate) fn put<T: 'static>(mut emptied: Vec<T>) {
     });
 }
 
-/// Lends a list of as many, all of them `fill`: on the stack, or, where that is much, in memory
-/// that was used before and will be again.
-#[inline]
-pub(crate) fn with_list<T: Copy + 'static, R>(
-    count: usize,
-    fill: T,
-    work: impl FnOnce(&mut [T]) -> R,
-) -> R {
-    // Most are short, and what isn't wanted is filled too.
-    if count <= 4 {
-        work(&mut [fill; 4][..count])
-    } else if count <= 64 {
-        work(&mut [fill; 64][..count])
-    } else {
-        let mut list = take(count);
-        list.resize(count, fill);
-        let done = work(&mut list);
-        put(list);
-        done
+/// Room for a list of plain values: on the stack for up to `N`, else in memory that was used
+/// before and will be again.
+pub(crate) struct Room<T: Copy + 'static, const N: usize> {
+    on_stack: [T; N],
+    longer: Vec<T>,
+}
+
+impl<T: Copy + 'static, const N: usize> Room<T, N> {
+    #[inline]
+    pub(crate) fn new(fill: T) -> Self {
+        Room {
+            on_stack: [fill; N],
+            longer: Vec::new(),
+        }
+    }
+
+    /// A list of so many, each of them `fill`; to be asked for once.
+    #[inline]
+    pub(crate) fn list(&mut self, count: usize, fill: T) -> &mut [T] {
+        if count <= N {
+            return &mut self.on_stack[..count];
+        }
+        self.longer_list(count, fill)
+    }
+
+    #[cold]
+    fn longer_list(&mut self, count: usize, fill: T) -> &mut [T] {
+        self.longer = take(count);
+        self.longer.resize(count, fill);
+        &mut self.longer
+    }
+}
+
+impl<T: Copy + 'static, const N: usize> Drop for Room<T, N> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.longer.capacity() > 0 {
+            put(std::mem::take(&mut self.longer));
+        }
     }
 }
 

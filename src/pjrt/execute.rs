@@ -11,11 +11,14 @@ use smallvec::SmallVec;
 use super::client::nothing_from;
 use super::owned::Owned;
 use crate::error::Result;
-use crate::spare::{self, with_list};
+use crate::spare::{self, Room};
 
 /// Outputs of all devices together up to which they lie on the stack.
 const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
+/// Arguments, or outputs, of all devices together up to which the lists of pointers to them do:
+/// what isn't used of them has to be filled all the same.
+const FEW: usize = 16;
 
 /// What to launch. Lists are device by device, in the executable's logical order.
 pub(crate) struct Launch<'a> {
@@ -55,86 +58,94 @@ impl Launch<'_> {
     ) -> Result<()> {
         let count = buffers.len();
         assert_eq!(count % self.devices, 0, "uneven argument lists");
-        let outputs = self.devices * self.outputs;
-        let events = if done.is_some() { self.devices } else { 0 };
-        with_list(count, ptr::null_mut(), |arguments| {
-            for (place, buffer) in arguments.iter_mut().zip(buffers) {
-                *place = buffer.raw();
-            }
-            with_list(outputs, ptr::null_mut(), |outputs| {
-                with_list(events, ptr::null_mut(), |events| {
-                    self.execute(arguments, outputs, events, output, done)
-                })
-            })
-        })
+        let mut room = Room::<_, FEW>::new(ptr::null_mut());
+        let arguments = room.list(count, ptr::null_mut());
+        for (place, buffer) in arguments.iter_mut().zip(buffers) {
+            *place = buffer.raw();
+        }
+        let mut room = Room::<_, FEW>::new(ptr::null_mut());
+        // By pointer alone from here on: the plugin writes to it.
+        let output_start = room
+            .list(self.devices * self.outputs, ptr::null_mut())
+            .as_mut_ptr();
+        if self.devices == 1 {
+            let lists = (&[arguments.as_ptr()][..], &[output_start][..]);
+            return self.execute(arguments, lists, output, done);
+        }
+        let per_device = count / self.devices;
+        let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null());
+        let argument_lists = room.list(self.devices, ptr::null());
+        for (device, list) in argument_lists.iter_mut().enumerate() {
+            *list = arguments[device * per_device..].as_ptr();
+        }
+        let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null_mut());
+        let output_lists = room.list(self.devices, ptr::null_mut());
+        for (device, list) in output_lists.iter_mut().enumerate() {
+            // `wrapping_add` stays inside the list, or one past it without outputs.
+            *list = output_start.wrapping_add(device * self.outputs);
+        }
+        self.execute(arguments, (argument_lists, output_lists), output, done)
     }
 
-    /// Starts, with lists for what is handed out.
+    /// Starts, with the lists of each device: those of outputs follow one another.
+    #[inline]
     fn execute(
         &self,
         arguments: &[*mut PJRT_Buffer],
-        outputs: &mut [*mut PJRT_Buffer],
-        events: &mut [*mut PJRT_Event],
+        lists: (&[*const *mut PJRT_Buffer], &[*mut *mut PJRT_Buffer]),
         output: &mut impl FnMut(RawBuffer),
         done: Option<&mut Done>,
     ) -> Result<()> {
-        let per_device = arguments.len() / self.devices;
-        let output_start = outputs.as_mut_ptr();
-        with_list(self.devices, ptr::null(), |argument_lists| {
-            for (device, list) in argument_lists.iter_mut().enumerate() {
-                *list = arguments[device * per_device..].as_ptr();
+        let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null_mut());
+        let events = if done.is_some() { self.devices } else { 0 };
+        let events = room.list(events, ptr::null_mut());
+        let mut options = PJRT_ExecuteOptions::zeroed();
+        options.launch_id = self.id;
+        options.non_donatable_input_indices = self.lent.as_ptr();
+        options.num_non_donatable_input_indices = self.lent.len();
+        let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
+        args.executable = self.executable.raw();
+        args.options = &mut options;
+        args.argument_lists = lists.0.as_ptr();
+        args.num_devices = self.devices;
+        args.num_args = arguments.len() / self.devices;
+        args.output_lists = lists.1.as_ptr();
+        if done.is_some() {
+            args.device_complete_events = events.as_mut_ptr();
+        }
+        let session = self.executable.session();
+        let mut missing = 0;
+        // SAFETY: all lists outlive the call; argument buffers are alive, borrowed by
+        // `start`'s caller; output lists have the room that the executable states, zeroed.
+        let status = unsafe {
+            session
+                .raw
+                .api()
+                .call(entry::PJRT_LoadedExecutable_Execute, &mut args)
+        };
+        // Whatever was handed out is owned before the status counts (fact 22).
+        for place in 0..self.devices * self.outputs {
+            // SAFETY: inside the list; just handed out by the session's client, to nobody
+            // else.
+            let made = unsafe { Owned::adopt(session, lists.1[0].add(place).read()) };
+            match made {
+                Some(made) => output(made),
+                None => missing += 1,
             }
-            with_list(self.devices, ptr::null_mut(), |output_lists| {
-                for (device, list) in output_lists.iter_mut().enumerate() {
-                    // `wrapping_add` stays inside the list, or one past it without outputs.
-                    *list = output_start.wrapping_add(device * self.outputs);
+        }
+        if let Some(done) = done {
+            for raw in &*events {
+                // SAFETY: as above.
+                match unsafe { Owned::adopt(session, *raw) } {
+                    Some(made) => done.push(made),
+                    None => missing += 1,
                 }
-                let mut options = PJRT_ExecuteOptions::zeroed();
-                options.launch_id = self.id;
-                options.non_donatable_input_indices = self.lent.as_ptr();
-                options.num_non_donatable_input_indices = self.lent.len();
-                let mut args = PJRT_LoadedExecutable_Execute_Args::zeroed();
-                args.executable = self.executable.raw();
-                args.options = &mut options;
-                args.argument_lists = argument_lists.as_ptr();
-                args.num_devices = self.devices;
-                args.num_args = per_device;
-                args.output_lists = output_lists.as_ptr();
-                if done.is_some() {
-                    args.device_complete_events = events.as_mut_ptr();
-                }
-                let session = self.executable.session();
-                // SAFETY: all lists outlive the call; argument buffers are alive, borrowed
-                // by `start`'s caller; output lists have the room that the executable
-                // states, zeroed. Whatever was handed out is owned before the status
-                // counts (fact 22).
-                unsafe {
-                    let status = session
-                        .raw
-                        .api()
-                        .call(entry::PJRT_LoadedExecutable_Execute, &mut args);
-                    let mut missing = 0;
-                    for raw in &*outputs {
-                        match Owned::adopt(session, *raw) {
-                            Some(made) => output(made),
-                            None => missing += 1,
-                        }
-                    }
-                    if let Some(done) = done {
-                        for raw in &*events {
-                            match Owned::adopt(session, *raw) {
-                                Some(made) => done.push(made),
-                                None => missing += 1,
-                            }
-                        }
-                    }
-                    status?;
-                    if missing > 0 {
-                        return Err(nothing_from("PJRT_LoadedExecutable_Execute"));
-                    }
-                }
-                Ok(())
-            })
-        })
+            }
+        }
+        status?;
+        match missing {
+            0 => Ok(()),
+            _ => Err(nothing_from("PJRT_LoadedExecutable_Execute")),
+        }
     }
 }
