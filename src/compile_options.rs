@@ -1,17 +1,18 @@
 //! Options for the compiler, typed: what ends the process can't be written.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use prost::Message;
 
 use crate::client::Client;
 use crate::device::Device;
-use crate::error::{Code, Error, Result};
+use crate::device_assignment::{check_devices, DeviceAssignment};
+use crate::error::{Error, Result};
 use crate::program::Program;
 use crate::proto::{
-    CompileOptionsProto, ComputationDevice, DeviceAssignmentProto, ExecutableBuildOptionsProto,
-    OptionOverride, OptionOverrideProto,
+    CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverride, OptionOverrideProto,
 };
+use crate::signature::plural;
 
 /// How a program is to be compiled. The default suits a program for one device, and
 /// a program that states its replicas and partitions itself, as JAX's do.
@@ -28,8 +29,16 @@ pub struct CompileOptions {
     partitions: Option<usize>,
     shardy: Option<bool>,
     assignment: Option<DeviceAssignment>,
+    devices: Option<Listed>,
     strict_donation: bool,
     overrides: BTreeMap<String, OptionValue>,
+}
+
+/// The devices to run on, before it is known how many replicas and partitions there are.
+#[derive(Clone, Debug)]
+enum Listed {
+    These(Vec<Device>),
+    All,
 }
 
 /// The value of a compiler option.
@@ -122,14 +131,44 @@ impl CompileOptions {
         self
     }
 
-    /// Runs the program on one device.
+    /// Runs the program on one device: [`CompileOptions::devices`] with that one.
     #[must_use]
     pub fn device(self, device: &Device) -> CompileOptions {
-        self.device_assignment(DeviceAssignment {
-            replicas: 1,
-            partitions: 1,
-            ids: vec![device.id()],
-        })
+        self.devices(std::slice::from_ref(device))
+    }
+
+    /// Runs the program on these devices: replica by replica, each with its partitions in order.
+    /// There must be as many as the program has replicas times partitions; one that
+    /// leaves its replicas open gets as many as there are devices for. The options hold the
+    /// devices' client.
+    ///
+    /// Instead of [`CompileOptions::device_assignment`]: with both, compiling is refused.
+    ///
+    /// ```
+    /// use xla::{Client, CompileOptions, Program};
+    ///
+    /// let client = Client::cpu()?;
+    /// let program = Program::from_text(
+    ///     "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }",
+    /// )?;
+    /// let last_two = &client.devices()[client.device_count() - 2..];
+    /// let same = client.compile(&program, &CompileOptions::new().devices(last_two))?;
+    /// assert_eq!(same.devices(), last_two);
+    /// assert_eq!(same.signature().replicas(), 2);
+    /// # Ok::<(), xla::Error>(())
+    /// ```
+    #[must_use]
+    pub fn devices(mut self, devices: &[Device]) -> CompileOptions {
+        self.devices = Some(Listed::These(devices.to_vec()));
+        self
+    }
+
+    /// Runs the program on all devices of the client, [`Client::all_devices`]; otherwise as
+    /// [`CompileOptions::devices`].
+    #[must_use]
+    pub fn all_devices(mut self) -> CompileOptions {
+        self.devices = Some(Listed::All);
+        self
     }
 
     /// Whether an input that the program offers for donation, and that the compiler finds no
@@ -163,18 +202,25 @@ impl CompileOptions {
     pub(crate) fn resolve(&self, program: &Program, client: &Client) -> Result<Resolved> {
         let declared = program.declared();
         let assigned = self.assignment.as_ref();
+        let devices = self.listed(client)?;
+        let mut wanted = self.replicas;
+        if let (None, None, Some(devices)) = (self.replicas, declared.replicas, &devices) {
+            // What doesn't divide is refused below.
+            let partitions = self.partitions.or(declared.partitions).unwrap_or(1);
+            wanted = Some((devices.len() / partitions.max(1)).max(1));
+        }
         let replicas = settle(
             "replicas",
-            self.replicas,
+            wanted,
             declared.replicas,
-            assigned.map(|assignment| assignment.replicas),
+            assigned.map(|assignment| assignment.replicas()),
             program,
         )?;
         let partitions = settle(
             "partitions",
             self.partitions,
             declared.partitions,
-            assigned.map(|assignment| assignment.partitions),
+            assigned.map(|assignment| assignment.partitions()),
             program,
         )?;
         let needed = replicas.saturating_mul(partitions);
@@ -187,23 +233,52 @@ impl CompileOptions {
                 program.origin()
             )));
         }
-        if declared.group_devices > needed {
-            return Err(Error::invalid(format!(
-                "the collectives of {} speak to {} devices, but it is to run on {needed} \
-                 ({replicas} replicas x {partitions} partitions); ask for more `replicas` or \
-                 `partitions`",
-                program.origin(),
-                declared.group_devices
-            )));
-        }
-        if let Some(assignment) = assigned {
-            assignment.check(client)?;
-        }
+        declared.reach.check_groups(program.origin())?;
+        declared
+            .reach
+            .check(program.origin(), replicas, partitions)?;
+        let assignment = match (devices, assigned) {
+            (Some(devices), _) => {
+                if devices.len() != needed {
+                    return Err(Error::invalid(format!(
+                        "compile options: {} listed, but {} is to run on {needed} ({replicas} \
+                         replicas x {partitions} partitions); list {needed}, or compile it for as many",
+                        plural(devices.len(), "device"),
+                        program.origin()
+                    )));
+                }
+                Some(DeviceAssignment::from_devices(
+                    replicas, partitions, &devices,
+                )?)
+            }
+            (None, Some(assignment)) => {
+                assignment.check(client)?;
+                Some(assignment.clone())
+            }
+            (None, None) => None,
+        };
         Ok(Resolved {
             replicas,
             partitions,
             shardy: self.shardy.unwrap_or(declared.shardy),
+            assignment,
         })
+    }
+
+    /// The devices that were listed, which can all run one program of this client.
+    fn listed(&self, client: &Client) -> Result<Option<Vec<Device>>> {
+        let devices = match &self.devices {
+            None => return Ok(None),
+            Some(Listed::All) => client.all_devices(),
+            Some(Listed::These(devices)) => devices.clone(),
+        };
+        if self.assignment.is_some() {
+            return Err(Error::invalid(
+                "compile options: both `devices` and `device_assignment` say where to run; set one",
+            ));
+        }
+        check_devices(&devices, client).map_err(|error| error.context("compile options"))?;
+        Ok(Some(devices))
     }
 
     /// The message that the plugin takes.
@@ -215,7 +290,7 @@ impl CompileOptions {
             num_partitions: resolved.partitions as i64,
             // Shardy runs in the partitioner's place, for one partition too.
             use_spmd_partitioning: resolved.partitions > 1 || resolved.shardy,
-            device_assignment: self.assignment.as_ref().map(DeviceAssignment::to_proto),
+            device_assignment: resolved.assignment.as_ref().map(DeviceAssignment::to_proto),
             use_shardy_partitioner: resolved.shardy,
         };
         let overrides = self.overrides.iter().map(|(name, value)| {
@@ -240,6 +315,7 @@ pub(crate) struct Resolved {
     pub(crate) replicas: usize,
     pub(crate) partitions: usize,
     shardy: bool,
+    assignment: Option<DeviceAssignment>,
 }
 
 /// One of two counts: what is asked for must agree with what the program and the
@@ -276,135 +352,4 @@ fn settle(
         )));
     }
     Ok(count)
-}
-
-/// Which device runs which replica and partition.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceAssignment {
-    replicas: usize,
-    partitions: usize,
-    /// Replica by replica, each with its partitions in order.
-    ids: Vec<i32>,
-}
-
-impl DeviceAssignment {
-    /// An assignment of device ids, replica by replica, each with its partitions in
-    /// order. That the devices exist is checked when it is used.
-    ///
-    /// # Errors
-    /// A count is 0; there are not `replicas * partitions` ids; an id is there twice.
-    pub fn new(replicas: usize, partitions: usize, ids: &[i32]) -> Result<DeviceAssignment> {
-        let needed = replicas.checked_mul(partitions);
-        if replicas == 0 || partitions == 0 || needed != Some(ids.len()) {
-            return Err(Error::invalid(format!(
-                "a device assignment of {replicas} replicas x {partitions} partitions can't have {} \
-                 device ids",
-                ids.len()
-            )));
-        }
-        let mut seen = HashSet::new();
-        if let Some(id) = ids.iter().find(|id| !seen.insert(**id)) {
-            return Err(Error::invalid(format!(
-                "the device assignment names the device id {id} twice; each device runs one replica \
-                 of one partition"
-            )));
-        }
-        Ok(DeviceAssignment {
-            replicas,
-            partitions,
-            ids: ids.to_vec(),
-        })
-    }
-
-    /// What the plugin would choose (`PJRT_Client_DefaultDeviceAssignment`).
-    ///
-    /// # Errors
-    /// There are not enough devices; a count is 0.
-    pub fn default_for(
-        client: &Client,
-        replicas: usize,
-        partitions: usize,
-    ) -> Result<DeviceAssignment> {
-        let needed = replicas.saturating_mul(partitions);
-        let present = client.all_devices().len();
-        if needed == 0 || needed > present {
-            return Err(Error::invalid(format!(
-                "{replicas} replicas x {partitions} partitions need {needed} devices, but the client \
-                 has {present}; ask for 1 to {present}"
-            )));
-        }
-        let as_i32 = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
-        let raw = &client.session().raw;
-        let ids = raw.default_assignment(as_i32(replicas), as_i32(partitions))?;
-        DeviceAssignment::new(replicas, partitions, &ids)
-    }
-
-    /// How many replicas it has.
-    pub fn replicas(&self) -> usize {
-        self.replicas
-    }
-
-    /// How many partitions each replica has.
-    pub fn partitions(&self) -> usize {
-        self.partitions
-    }
-
-    /// The device ids, replica by replica, each with its partitions in order.
-    pub fn ids(&self) -> &[i32] {
-        &self.ids
-    }
-
-    fn check(&self, client: &Client) -> Result<()> {
-        let known: Vec<i32> = client.all_devices().iter().map(Device::id).collect();
-        match self.ids.iter().find(|id| !known.contains(id)) {
-            None => Ok(()),
-            Some(id) => Err(Error::new(
-                Code::NotFound,
-                format!(
-                    "the device assignment names the device id {id}, but the client has the ids \
-                     {known:?}"
-                ),
-            )),
-        }
-    }
-
-    fn to_proto(&self) -> DeviceAssignmentProto {
-        let partition = |partition: usize| ComputationDevice {
-            replica_device_ids: (0..self.replicas)
-                .map(|replica| self.ids[replica * self.partitions + partition].into())
-                .collect(),
-        };
-        DeviceAssignmentProto {
-            replica_count: self.replicas as i32,
-            computation_count: self.partitions as i32,
-            computation_devices: (0..self.partitions).map(partition).collect(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn assignments_are_checked() {
-        assert!(DeviceAssignment::new(2, 1, &[0, 1]).is_ok());
-        for (replicas, partitions, ids) in [(0, 1, &[][..]), (2, 1, &[0]), (2, 1, &[3, 3])] {
-            assert!(DeviceAssignment::new(replicas, partitions, ids).is_err());
-        }
-    }
-
-    #[test]
-    fn assignments_are_written_partition_by_partition() {
-        // Replica 0 on devices 10, 11, 12; replica 1 on 20, 21, 22.
-        let assignment = DeviceAssignment::new(2, 3, &[10, 11, 12, 20, 21, 22]).expect("fits");
-        let proto = assignment.to_proto();
-        assert_eq!((proto.replica_count, proto.computation_count), (2, 3));
-        let ids: Vec<_> = proto
-            .computation_devices
-            .iter()
-            .map(|d| d.replica_device_ids.clone())
-            .collect();
-        assert_eq!(ids, [[10, 20], [11, 21], [12, 22]]);
-    }
 }

@@ -64,7 +64,7 @@ impl Executable {
         let (replicas, partitions) = described.replicas_and_partitions()?;
         let (code, format) = described.optimized_program()?;
         let module = program::decode_optimized(&code, &format)?;
-        collectives::check(&module, replicas.saturating_mul(partitions))?;
+        collectives::check(&module, replicas, partitions)?;
         let shapes = &client.session().shapes;
         let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
         let stated = described.output_count()?;

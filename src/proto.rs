@@ -87,10 +87,12 @@ pub(crate) struct HloModuleProto {
     pub schedule: Option<HloScheduleProto>,
     #[prost(message, optional, tag = "8")]
     pub input_output_alias: Option<HloInputOutputAliasProto>,
-    #[prost(message, optional, tag = "12")]
-    pub spmd_output_sharding: Option<OpShardingProto>,
-    #[prost(message, repeated, tag = "14")]
-    pub spmd_parameters_shardings: Vec<OpShardingProto>,
+    /// An `OpShardingProto`, left as it is: one with fields that aren't known must not be read
+    /// without them.
+    #[prost(bytes = "vec", optional, tag = "12")]
+    pub spmd_output_sharding: Option<Vec<u8>>,
+    #[prost(bytes = "vec", repeated, tag = "14")]
+    pub spmd_parameters_shardings: Vec<Vec<u8>>,
     #[prost(message, optional, tag = "18")]
     pub buffer_donor: Option<HloBufferDonorProto>,
 }
@@ -105,8 +107,9 @@ pub(crate) struct OpShardingProto {
     pub tile_assignment_dimensions: Vec<i64>,
     #[prost(int64, repeated, tag = "4")]
     pub tile_assignment_devices: Vec<i64>,
-    #[prost(message, repeated, tag = "5")]
-    pub tuple_shardings: Vec<OpShardingProto>,
+    /// Each an `OpShardingProto`.
+    #[prost(bytes = "vec", repeated, tag = "5")]
+    pub tuple_shardings: Vec<Vec<u8>>,
     #[prost(bool, tag = "6")]
     pub replicate_on_last_tile_dim: bool,
     #[prost(int32, repeated, tag = "8")]
@@ -115,9 +118,61 @@ pub(crate) struct OpShardingProto {
     pub iota_reshape_dims: Vec<i64>,
     #[prost(int32, repeated, tag = "10")]
     pub iota_transpose_perm: Vec<i32>,
-    /// A newer form, of which only matters whether it is there.
+    /// A `NamedShardingProto`, in whose presence the other fields don't count.
     #[prost(bytes = "vec", optional, tag = "14")]
     pub named: Option<Vec<u8>>,
+}
+
+/// How an array is spread over the axes of a mesh of partitions.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct NamedShardingProto {
+    #[prost(message, repeated, tag = "1")]
+    pub tuple_shardings: Vec<NamedShardingProto>,
+    #[prost(message, optional, tag = "2")]
+    pub mesh: Option<MeshProto>,
+    #[prost(message, repeated, tag = "3")]
+    pub dim_shardings: Vec<DimShardingProto>,
+    #[prost(message, repeated, tag = "5")]
+    pub unreduced_axes: Vec<AxisRefProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MeshProto {
+    #[prost(message, repeated, tag = "1")]
+    pub axes: Vec<MeshAxisProto>,
+    /// Counted up where it is empty.
+    #[prost(int64, repeated, tag = "2")]
+    pub device_ids: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MeshAxisProto {
+    #[prost(int64, tag = "2")]
+    pub size: i64,
+}
+
+/// The axes of the mesh that cut one axis of an array, the slowest varying first.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct DimShardingProto {
+    #[prost(message, repeated, tag = "1")]
+    pub axes: Vec<AxisRefProto>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct AxisRefProto {
+    #[prost(int64, tag = "1")]
+    pub index: i64,
+    #[prost(message, optional, tag = "2")]
+    pub part: Option<SubAxisProto>,
+}
+
+/// A part of an axis, which is seen as one of `pre_size` x `size` x the rest.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SubAxisProto {
+    #[prost(int64, tag = "1")]
+    pub pre_size: i64,
+    #[prost(int64, tag = "2")]
+    pub size: i64,
 }
 
 /// Only whether it is there matters.
@@ -203,14 +258,23 @@ pub(crate) struct HloInstructionProto {
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]
     pub parameter_number: i64,
+    /// 0 for none.
+    #[prost(int64, tag = "26")]
+    pub channel_id: i64,
     #[prost(bool, tag = "47")]
     pub is_host_transfer: bool,
     #[prost(message, repeated, tag = "49")]
     pub replica_groups: Vec<ReplicaGroup>,
     #[prost(message, repeated, tag = "52")]
     pub source_target_pairs: Vec<SourceTarget>,
+    #[prost(bool, tag = "71")]
+    pub use_global_device_ids: bool,
     #[prost(message, optional, tag = "87")]
     pub collective_device_list: Option<CollectiveDeviceList>,
+    #[prost(message, optional, tag = "92")]
+    pub iota_groups: Option<IotaReplicaGroups>,
+    #[prost(message, optional, tag = "93")]
+    pub mesh_groups: Option<MeshReplicaGroups>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -234,6 +298,13 @@ pub(crate) struct CollectiveDeviceList {
     pub replica_groups: Vec<ReplicaGroup>,
     #[prost(message, optional, tag = "2")]
     pub iota: Option<IotaReplicaGroups>,
+}
+
+/// Groups by the axes of a mesh of all devices.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct MeshReplicaGroups {
+    #[prost(message, optional, tag = "1")]
+    pub mesh: Option<MeshProto>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -7,9 +7,9 @@ mod cpu;
 
 use std::sync::OnceLock;
 
-use cpu::{client, compiled, values};
+use cpu::{api_minor, client, compiled, lesson, values};
 use serde_json::Value;
-use xla::{Buffer, Executable, Shape, Sharding};
+use xla::{Buffer, Client, CompileOptions, Executable, Program, Shape, Sharding};
 
 /// An array as JAX spreads it.
 struct Spread {
@@ -223,5 +223,180 @@ fn a_program_for_one_partition_is_whole() {
         assert_eq!(input.global_shape().as_ref(), Some(input.shape()), "{name}");
         let output = &executable.signature().outputs()[0];
         assert_eq!(output.sharding(), Some(&Sharding::replicated()), "{name}");
+    }
+}
+
+/// A program for four partitions that doubles an array of `dims`, whose sharding and that of
+/// its result are stated in the older way.
+#[track_caller]
+fn doubling(client: &Client, dims: &str, takes: &str, gives: &str) -> Executable {
+    let text = doubling_text(dims, takes, gives);
+    let program = Program::from_text(text).expect("text");
+    let options = CompileOptions::new().partitions(4);
+    client.compile(&program, &options).expect("compiles")
+}
+
+fn doubling_text(dims: &str, takes: &str, gives: &str) -> String {
+    let stated = |sharding: &str| match sharding {
+        "" => String::new(),
+        stated => format!("{{mhlo.sharding = \"{stated}\"}}"),
+    };
+    let (takes, gives) = (stated(takes), stated(gives));
+    format!(
+        "func.func @main(%x: tensor<{dims}xf32> {takes}) -> (tensor<{dims}xf32> {gives}) {{
+           %y = stablehlo.add %x, %x : tensor<{dims}xf32>
+           return %y : tensor<{dims}xf32>
+         }}"
+    )
+}
+
+/// The shardings of the only input and output, as XLA writes them.
+fn of_both(executable: &Executable) -> [Option<String>; 2] {
+    let signature = executable.signature();
+    let input = signature.inputs()[0].sharding();
+    let output = signature.outputs()[0].sharding();
+    [input, output].map(|sharding| sharding.map(Sharding::to_string))
+}
+
+#[test]
+fn a_program_that_states_no_sharding_is_replicated() {
+    let executable = doubling(&client(4), "6", "", "");
+    let whole = Some("{replicated}".to_owned());
+    assert_eq!(of_both(&executable), [whole.clone(), whole]);
+}
+
+#[test]
+fn partially_replicated_in_every_spelling() {
+    let client = client(4);
+    for stated in [
+        "{devices=[2,1,2]<=[4] last_tile_dim_replicate}",
+        "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}",
+        "{devices=[2,1,2]<=[4] last_tile_dims={replicated}}",
+    ] {
+        let executable = doubling(&client, "6x2", stated, stated);
+        let wanted = Some("{devices=[2,1,2]<=[4] last_tile_dim_replicate}".to_owned());
+        assert_eq!(of_both(&executable), [wanted.clone(), wanted], "{stated}");
+        assert_eq!(executable.signature().inputs()[0].shape().dims(), [3, 2]);
+    }
+    let stated = "{devices=[2,2]3,1,0,2}";
+    let executable = doubling(&client, "6x2", stated, stated);
+    assert_eq!(
+        of_both(&executable),
+        [Some(stated.to_owned()), Some(stated.to_owned())]
+    );
+}
+
+/// The values of the partition that is named go to all of them, whatever the others have.
+#[test]
+fn one_partition_has_the_values() {
+    let client = client(4);
+    let executable = doubling(&client, "2", "{maximal device=1}", "{maximal device=2}");
+    let [input, output] = of_both(&executable);
+    assert_eq!(input.as_deref(), Some("{maximal device=1}"));
+    assert_eq!(output.as_deref(), Some("{maximal device=2}"));
+    let rows = executable.devices().iter().enumerate();
+    let rows = rows.map(|(i, device)| cpu::vector(device, &[i as f32, 10.]));
+    let outputs = executable.run_per_device(rows).expect("runs");
+    let input = executable.signature().inputs()[0].clone();
+    let sharding = input.sharding().expect("known");
+    let shape = input.global_shape().expect("known");
+    assert_eq!(shape.dims(), [2]);
+    let firsts = sharding.distinct(&shape, 4).expect("fits");
+    assert_eq!((firsts.len(), firsts[0].1), (1, 1));
+    assert_eq!(values(&outputs[2][0]), [2., 20.]);
+}
+
+#[test]
+fn partitioned_by_hand_is_not_known() {
+    let executable = doubling(&client(4), "6", "{manual}", "{manual}");
+    assert_eq!(of_both(&executable), [None, None]);
+    let signature = executable.signature();
+    assert_eq!(signature.inputs()[0].global_shape(), None);
+    assert!(signature
+        .to_string()
+        .contains("f32[6]{0}  {sharding not known}"));
+}
+
+/// The compilers pad what can't be cut into equal parts.
+#[test]
+fn padding_is_counted() {
+    let stated = "{devices=[4]<=[4]}";
+    let executable = doubling(&client(4), "10", stated, stated);
+    let input = &executable.signature().inputs()[0];
+    assert_eq!(input.shape().dims(), [3]);
+    assert_eq!(input.global_shape().expect("known").dims(), [12]);
+}
+
+/// The form by the axes of a mesh, which 0.115 gives back as it is. 0.81 doesn't know it, and
+/// compiles the program as one that states nothing: the signature tells.
+#[test]
+fn shardings_by_the_axes_of_a_mesh() {
+    let client = client(8);
+    if api_minor(&client) < 106 {
+        let executable = doubling(&client, "4", "{mesh['x'=4], [{'x'}]}", "");
+        let whole = Some("{replicated}".to_owned());
+        assert_eq!(of_both(&executable), [whole.clone(), whole]);
+        assert_eq!(executable.signature().inputs()[0].shape().dims(), [4]);
+        return;
+    }
+    for (name, program) in oracle().as_object().expect("programs") {
+        let mesh = program["mesh"].as_object().expect("axes").iter();
+        let mesh: Vec<String> = mesh
+            .map(|(axis, size)| format!("'{axis}'={size}"))
+            .collect();
+        let partitions = program["partitions"].as_u64().expect("a number") as usize;
+        for array in program["arrays"].as_array().expect("arrays") {
+            let cuts = array["axes"].as_array().expect("axes").iter();
+            let cuts: Vec<String> = cuts
+                .map(|axes| {
+                    let axes = axes.as_array().expect("names").iter();
+                    let axes = axes.map(|axis| format!("'{}'", axis.as_str().expect("text")));
+                    format!("{{{}}}", axes.collect::<Vec<_>>().join(", "))
+                })
+                .collect();
+            let stated = format!("{{mesh[{}], [{}]}}", mesh.join(","), cuts.join(", "));
+            let wanted = Spread::of(array);
+            let dims: Vec<String> = wanted.dims.iter().map(usize::to_string).collect();
+            let text = doubling_text(&dims.join("x"), &stated, &stated);
+            let program = Program::from_text(text).expect("text");
+            let options = CompileOptions::new().partitions(partitions);
+            let executable = client.compile(&program, &options).expect("compiles");
+            let at = format!("{name}: {stated}");
+            let input = &executable.signature().inputs()[0];
+            check(&at, &wanted, input.shape(), input.sharding());
+            let output = &executable.signature().outputs()[0];
+            check(&at, &wanted, output.shape(), output.sharding());
+        }
+    }
+}
+
+/// A step that donates, as exported for the older partitioner.
+#[test]
+fn a_step_for_the_older_partitioner() {
+    let client = client(4);
+    let executable = compiled(&client, "sgd_gspmd_4");
+    let lesson = lesson("sgd_gspmd_4");
+    let signature = executable.signature();
+    let [w, g] = signature.inputs() else {
+        panic!("two inputs: {signature}")
+    };
+    assert_eq!(w.sharding(), Some(&Sharding::replicated()));
+    assert_eq!(g.sharding(), Some(&Sharding::split(0, 4)));
+    assert_eq!(
+        signature.outputs()[0].sharding(),
+        Some(&Sharding::replicated())
+    );
+    assert_eq!(signature.donated_bytes(), 16);
+    assert!(signature.has_collectives());
+    let arguments = executable.devices().iter().enumerate();
+    let arguments = arguments.map(|(position, device)| {
+        let arguments = lesson.arguments.iter();
+        arguments
+            .map(|argument| argument.buffer(position, device))
+            .collect::<Vec<_>>()
+    });
+    let outputs = executable.run_per_device(arguments).expect("runs");
+    for (position, outputs) in outputs.iter().enumerate() {
+        assert_eq!(values(&outputs[0]), lesson.results[0].f32(position));
     }
 }

@@ -129,6 +129,26 @@ def sgd_partitions_4(w, g):
     return w - 0.125 * jax.lax.psum(jnp.sum(g, axis=0), "batch")
 
 
+def sgd_gspmd_4(w, g):
+    return w - 0.125 * jnp.sum(g, axis=0)
+
+
+def collectives(row):
+    """Every way to speak to the others; each result has one row a device."""
+    n = jax.lax.axis_size("batch")
+    ring = [(i, (i + 1) % n) for i in range(n)]
+    return {
+        "all_gather": jax.lax.all_gather(row, "batch", tiled=True)[None],
+        "all_to_all": jax.lax.all_to_all(row, "batch", 1, 0, tiled=True).reshape(1, n),
+        "axis_index": jax.lax.axis_index("batch")[None],
+        "pmax": jax.lax.pmax(row, "batch")[None],
+        "ppermute_line": jax.lax.ppermute(row, "batch", ring[:-1]),
+        "ppermute_ring": jax.lax.ppermute(row, "batch", ring),
+        "psum": jax.lax.psum(row, "batch")[None],
+        "psum_scatter": jax.lax.psum_scatter(row, "batch", scatter_dimension=1, tiled=True),
+    }
+
+
 def named_sharding_4(x, unused, w):
     return x @ w
 
@@ -195,6 +215,19 @@ def programs():
     lowered("two_devices", annotated, [rows(2, 4)], **split)
     lowered("two_devices_inferred", jax.jit(summed), [rows(2, 4)], **split)
 
+    for n in (2, 4):
+        spoken = jax.shard_map(
+            collectives, mesh=mesh(n, "batch"), in_specs=P("batch"), out_specs=P("batch")
+        )
+        lowered(
+            f"collectives_{n}",
+            jax.jit(spoken),
+            [rows(n, n)],
+            partitions=n,
+            split_arguments=(True,),
+            split_results=(True,) * 8,
+        )
+
     four = mesh(4, "batch")
     stepped = jax.shard_map(
         sgd_partitions_4, mesh=four, in_specs=(P(), P("batch")), out_specs=P()
@@ -208,6 +241,25 @@ def programs():
         split_arguments=(False, True),
         split_results=(False,),
     )
+
+    # As older exports have it, with `mhlo.sharding` for the older partitioner.
+    everywhere, by_row = NamedSharding(four, P()), NamedSharding(four, P("batch"))
+    jax.config.update("jax_use_shardy_partitioner", False)
+    lowered(
+        "sgd_gspmd_4",
+        jax.jit(
+            sgd_gspmd_4,
+            in_shardings=(everywhere, by_row),
+            out_shardings=everywhere,
+            donate_argnums=0,
+        ),
+        [f32(1, 2, 3, 4), rows(4, 4)],
+        donated=(0,),
+        partitions=4,
+        split_arguments=(False, True),
+        split_results=(False,),
+    )
+    jax.config.update("jax_use_shardy_partitioner", True)
 
     four = mesh(4, "x")
     everywhere, by_row = NamedSharding(four, P()), NamedSharding(four, P("x", None))

@@ -85,6 +85,10 @@ def described(dims, spec, sharding, mesh):
     ]
     return {
         "spec": str(spec),
+        "axes": [
+            [] if axes is None else [axes] if isinstance(axes, str) else list(axes)
+            for axes in (*spec, *[None] * (len(dims) - len(spec)))
+        ],
         "dims": list(dims),
         "local_dims": list(sharding.shard_shape(dims)),
         "boxes": boxes,
@@ -112,6 +116,7 @@ def programs():
         jax.config.update("jax_use_shardy_partitioner", True)
         oracle[name] = {
             "partitions": count,
+            "mesh": axes,
             "arrays": [
                 described(dims, spec, sharding, mesh)
                 for (dims, spec), sharding in zip(arrays, shardings)

@@ -1,6 +1,9 @@
 //! What a compiled program states of its shardings, in XLA's `OpSharding`.
 
-use super::{Sharding, Spread};
+use prost::encoding::{decode_key, skip_field, DecodeContext};
+use prost::Message;
+
+use super::{named, Sharding, Spread};
 use crate::proto::{HloModuleProto, OpShardingProto};
 
 /// `OpSharding.Type`.
@@ -9,6 +12,9 @@ const MAXIMAL: i32 = 1;
 const TUPLE: i32 = 2;
 const OTHER: i32 = 3;
 
+/// The highest field of an `OpSharding` that is known.
+const FIELDS: u32 = 14;
+
 /// The sharding of each input, given how many axes each has. `None` where the program states
 /// none, or one of a form that isn't known.
 pub(crate) fn of_inputs(
@@ -16,8 +22,7 @@ pub(crate) fn of_inputs(
     partitions: usize,
     ranks: &[usize],
 ) -> Vec<Option<Sharding>> {
-    let stated: Vec<&OpShardingProto> = module.spmd_parameters_shardings.iter().collect();
-    of_all(&stated, partitions, ranks)
+    of_all(&module.spmd_parameters_shardings, partitions, ranks)
 }
 
 /// The sharding of each output; see [`of_inputs`].
@@ -26,20 +31,17 @@ pub(crate) fn of_outputs(
     partitions: usize,
     ranks: &[usize],
 ) -> Vec<Option<Sharding>> {
-    let stated = match &module.spmd_output_sharding {
-        Some(tuple) if tuple.kind == TUPLE => tuple.tuple_shardings.iter().collect(),
-        // One that is no tuple's is that of each element.
-        Some(each) => vec![each; ranks.len()],
-        None => Vec::new(),
+    let Some(stated) = &module.spmd_output_sharding else {
+        return of_all(&[], partitions, ranks);
     };
-    of_all(&stated, partitions, ranks)
+    match decode::<OpShardingProto>(stated, FIELDS) {
+        Some(tuple) if tuple.kind == TUPLE => of_all(&tuple.tuple_shardings, partitions, ranks),
+        // One that is no tuple's is that of each element.
+        _ => of_all(&vec![stated.clone(); ranks.len()], partitions, ranks),
+    }
 }
 
-fn of_all(
-    stated: &[&OpShardingProto],
-    partitions: usize,
-    ranks: &[usize],
-) -> Vec<Option<Sharding>> {
+fn of_all(stated: &[Vec<u8>], partitions: usize, ranks: &[usize]) -> Vec<Option<Sharding>> {
     if partitions == 1 {
         return vec![Some(Sharding::replicated()); ranks.len()];
     }
@@ -48,16 +50,28 @@ fn of_all(
         return vec![None; ranks.len()];
     }
     let each = stated.iter().zip(ranks);
-    each.map(|(stated, rank)| read(stated, partitions, *rank))
+    each.map(|(stated, rank)| read(&decode(stated, FIELDS)?, partitions, *rank))
         .collect()
+}
+
+/// A message; `None` when it has fields beyond those that are known, which may say that the
+/// others mean something else.
+pub(super) fn decode<M: Message + Default>(message: &[u8], fields: u32) -> Option<M> {
+    let mut rest = message;
+    while !rest.is_empty() {
+        let (field, wire_type) = decode_key(&mut rest).ok()?;
+        if field > fields {
+            return None;
+        }
+        skip_field(wire_type, field, &mut rest, DecodeContext::default()).ok()?;
+    }
+    M::decode(message).ok()
 }
 
 /// One array's; `None` for a form that isn't known, or makes no sense.
 fn read(stated: &OpShardingProto, partitions: usize, rank: usize) -> Option<Sharding> {
-    // A form by names of axes, which nobody was seen to give yet. The other fields are unset
-    // then, as they are for a replicated array.
-    if stated.named.is_some() {
-        return None;
+    if let Some(stated) = &stated.named {
+        return named::read(stated, partitions, rank);
     }
     match stated.kind {
         REPLICATED => Some(Sharding::replicated()),
@@ -65,10 +79,7 @@ fn read(stated: &OpShardingProto, partitions: usize, rank: usize) -> Option<Shar
             let [holder] = stated.tile_assignment_devices[..] else {
                 return None;
             };
-            let holder = usize::try_from(holder).ok()?;
-            (holder < partitions).then_some(Sharding {
-                spread: Spread::Only(holder),
-            })
+            only(holder, partitions)
         }
         OTHER => {
             let tiles = counts(&stated.tile_assignment_dimensions)?;
@@ -83,6 +94,14 @@ fn read(stated: &OpShardingProto, partitions: usize, rank: usize) -> Option<Shar
         }
         _ => None,
     }
+}
+
+/// That of an array whose values are those of one partition.
+pub(super) fn only(holder: i64, partitions: usize) -> Option<Sharding> {
+    let holder = usize::try_from(holder).ok()?;
+    (holder < partitions).then_some(Sharding {
+        spread: Spread::Only(holder),
+    })
 }
 
 /// How many of the dimensions of the tile assignment are the array's. The others must be
@@ -129,7 +148,7 @@ fn holders(stated: &OpShardingProto, partitions: usize) -> Option<Vec<usize>> {
     Some((0..count).map(holder).collect())
 }
 
-fn counts(numbers: &[i64]) -> Option<Vec<usize>> {
+pub(super) fn counts(numbers: &[i64]) -> Option<Vec<usize>> {
     let numbers = numbers.iter();
     numbers
         .map(|number| usize::try_from(*number).ok())
@@ -137,7 +156,7 @@ fn counts(numbers: &[i64]) -> Option<Vec<usize>> {
 }
 
 /// As many as devices can be: more is no list of partitions.
-fn product(counts: &[usize]) -> Option<usize> {
+pub(super) fn product(counts: &[usize]) -> Option<usize> {
     let product = counts
         .iter()
         .try_fold(1usize, |all, count| all.checked_mul(*count))?;
@@ -211,11 +230,11 @@ mod tests {
         ] {
             assert_eq!(read(&unknown, 4, 2), None, "{unknown:?}");
         }
-        let named = OpShardingProto {
-            named: Some(Vec::new()),
-            ..OpShardingProto::default()
-        };
-        assert_eq!(read(&named, 4, 2), None);
+        // Field 15, a number: the rest would read as replicated.
+        assert_eq!(of_all(&[vec![15 << 3, 1]], 4, &[2]), [None]);
+        assert_eq!(of_all(&[vec![14 << 3 | 2]], 4, &[2]), [None]);
+        let empty = Some(Sharding::replicated());
+        assert_eq!(of_all(&[vec![]], 4, &[2]), [empty]);
         for senseless in [
             tiled(&[2, 2], &[0, 1, 2]),
             tiled(&[2, 2], &[0, 1, 2, 2]),
@@ -256,18 +275,19 @@ mod tests {
         assert_eq!(of_outputs(&module, 2, &[1]), [None]);
         assert_eq!(of_outputs(&module, 1, &[1]), [Some(Sharding::replicated())]);
         let split = tiled(&[2], &[0, 1]);
-        module.spmd_output_sharding = Some(split.clone());
+        module.spmd_output_sharding = Some(split.encode_to_vec());
         let wanted = Some(Sharding::split(0, 2));
         assert_eq!(of_outputs(&module, 2, &[1])[0], wanted);
-        module.spmd_output_sharding = Some(OpShardingProto {
+        let tuple = OpShardingProto {
             kind: TUPLE,
-            tuple_shardings: vec![split.clone(), OpShardingProto::default()],
+            tuple_shardings: vec![split.encode_to_vec(), Vec::new()],
             ..OpShardingProto::default()
-        });
+        };
+        module.spmd_output_sharding = Some(tuple.encode_to_vec());
         let whole = Some(Sharding::replicated());
         assert_eq!(of_outputs(&module, 2, &[1, 3]), [wanted.clone(), whole]);
         assert_eq!(of_outputs(&module, 2, &[1]), [None]);
-        module.spmd_parameters_shardings = vec![split];
+        module.spmd_parameters_shardings = vec![split.encode_to_vec()];
         assert_eq!(of_inputs(&module, 2, &[1]), [wanted]);
         assert_eq!(of_inputs(&module, 2, &[1, 1]), [None, None]);
     }
