@@ -53,7 +53,8 @@ type Step = ParallelFunction<(Give<Buffer>, Split<Buffer>), (Each<Buffer>, One<B
 fn main() -> Result<()> {
     // On a CPU the number of devices is ours to choose.
     let client = Plugin::cpu()?.client_with(&ClientOptions::new().cpu_device_count(4))?;
-    let options = CompileOptions::new().replicas(client.device_count());
+    // The text doesn't say on how many it runs: on all of them, whatever their number.
+    let options = CompileOptions::new().all_devices();
     let program = Program::from_text(STEP)?;
     let step: Step = client.compile(&program, &options)?.parallel()?;
     let step = step.with_names(&["w", "batch"]); // for messages
