@@ -79,6 +79,16 @@ fn main() -> Result<()> {
     w.assert_replicas_equal()?;
     assert_eq!(w[3].to_scalar::<f32>()?, 4.21875);
 
+    // A device that has drifted would be named.
+    let drifted = PerDevice::from_fn(step.executable().devices(), |position, device| {
+        Buffer::scalar(device, if position == 2 { 0.5f32 } else { 0.25 })
+    })?;
+    let drift = drifted.assert_replicas_equal().expect_err("one differs");
+    println!("drifted: {drift}");
+    assert!(drift
+        .message()
+        .contains("0.25 on device 0, but 0.5 on device 2"));
+
     // A batch that can't be split is refused before any device runs. The state comes back.
     let odd = HostArray::new(&[1f32; 7], &[7])?.into();
     let Err(refused) = step.call((w, &odd)) else {
