@@ -98,11 +98,11 @@ fn compare(devices: usize, steps: usize) {
     state.assert_replicas_equal().expect("the same state");
     metrics.assert_replicas_equal().expect("the same metrics");
     let score = metrics.unreplicate().expect("metrics").read();
-    assert_eq!(score.expect("numbers").seen(), (steps * BATCH) as i32);
+    assert_eq!(score.expect("numbers").seen, (steps * BATCH) as i32);
     let held_out = programs.evaluation_batch(&data.held_out).expect("a batch");
     let score = programs.evaluate(&state, &held_out).expect("a score");
     assert_eq!(
-        score.seen(),
+        score.seen,
         data.held_out.len() as i32,
         "padding is left out"
     );

@@ -75,7 +75,8 @@ pub struct Programs {
 pub struct Score {
     loss_sum: f32,
     correct: i32,
-    seen: i32,
+    /// How many images it was.
+    pub seen: i32,
 }
 
 /// The text of a program for 1 to 8 devices.
@@ -206,11 +207,6 @@ impl Score {
     /// The mean loss of an image.
     pub fn loss(&self) -> f32 {
         self.loss_sum / self.seen as f32
-    }
-
-    /// How many images it was.
-    pub fn seen(&self) -> i32 {
-        self.seen
     }
 
     /// The share of images whose digit was seen.
