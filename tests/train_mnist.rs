@@ -79,7 +79,7 @@ fn compare(devices: usize, steps: usize) {
     let mut farthest = 0.0f64;
     for (step, numbers) in batches.take(steps).enumerate() {
         let images = data.training.choose(numbers);
-        let batch = programs.batch(&images).expect("a batch");
+        let batch = programs.batch(images).expect("a batch");
         let results = programs.step.call((state, metrics, &batch));
         let loss;
         (state, metrics, loss) = results.expect("a step");
@@ -128,7 +128,7 @@ fn a_snapshot_goes_to_any_number_of_devices() {
 
     let loss = |programs: &Programs, state| {
         let images = data.training.choose(&(0..BATCH as i32).collect::<Vec<_>>());
-        let batch = programs.batch(&images).expect("a batch");
+        let batch = programs.batch(images).expect("a batch");
         let metrics = programs.zero_metrics().expect("metrics");
         let results = programs.step.call((state, metrics, &batch));
         results.expect("a step").2.to_scalar::<f32>().expect("it")

@@ -177,7 +177,7 @@ fn run_epoch(
 ) -> Result<(PerDevice<State>, PerDevice<Metrics>)> {
     let mut metrics = programs.zero_metrics()?;
     let batches = order.chunks_exact(BATCH);
-    let batches = batches.map(|numbers| programs.batch(&images.choose(numbers)));
+    let batches = batches.map(|numbers| programs.batch(images.choose(numbers)));
     thread::scope(|scope| {
         let mut pending = None;
         // The next two batches are cut and uploaded on a thread of their own.

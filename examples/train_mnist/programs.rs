@@ -155,14 +155,14 @@ impl Programs {
     }
 
     /// Images for a step, [`BATCH`] of them: each device gets its share.
-    pub fn batch(&self, images: &Images) -> Result<PerDevice<Batch>> {
+    pub fn batch(&self, images: Images) -> Result<PerDevice<Batch>> {
         let images = images.padded(rows(self.step.executable())?);
         Ok(self.step.place_split(2, &hosted(&images)?)?)
     }
 
     /// Images for an evaluation, at most as many as its program takes.
     pub fn evaluation_batch(&self, images: &Images) -> Result<PerDevice<Batch>> {
-        let images = images.padded(rows(self.evaluate.executable())?);
+        let images = images.clone().padded(rows(self.evaluate.executable())?);
         Ok(self.evaluate.place_split(1, &hosted(&images)?)?)
     }
 
