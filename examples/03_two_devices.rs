@@ -4,8 +4,10 @@
 //! cargo run --features fetch-cpu --example 03_two_devices
 //! ```
 //!
-//! There are two ways of writing such a program, and both run the same way here: one
-//! list of arguments for each device, one launch for all of them.
+//! This is the way without types, which takes any program: one list of arguments for each
+//! device, one launch for all of them. Lesson 07 is what to use where the types are known.
+//!
+//! There are two ways of writing such a program, and both run the same way here.
 
 use anyhow::Result;
 use xla::{Buffer, Client, ClientOptions, CompileOptions, Plugin, Program};

@@ -53,7 +53,8 @@ type Step = ParallelFunction<(Give<Buffer>, Split<Buffer>), (Each<Buffer>, One<B
 fn main() -> Result<()> {
     // On a CPU the number of devices is ours to choose.
     let client = Plugin::cpu()?.client_with(&ClientOptions::new().cpu_device_count(4))?;
-    let options = CompileOptions::new().replicas(client.device_count());
+    // The text doesn't say on how many it runs: on all of them, whatever their number.
+    let options = CompileOptions::new().all_devices();
     let program = Program::from_text(STEP)?;
     let step: Step = client.compile(&program, &options)?.parallel()?;
     let step = step.with_names(&["w", "batch"]); // for messages
@@ -77,6 +78,16 @@ fn main() -> Result<()> {
     // Every device has summed up the same gradient, and so has the same weight: bit by bit.
     w.assert_replicas_equal()?;
     assert_eq!(w[3].to_scalar::<f32>()?, 4.21875);
+
+    // A device that has drifted would be named.
+    let drifted = PerDevice::from_fn(step.executable().devices(), |position, device| {
+        Buffer::scalar(device, if position == 2 { 0.5f32 } else { 0.25 })
+    })?;
+    let drift = drifted.assert_replicas_equal().expect_err("one differs");
+    println!("drifted: {drift}");
+    assert!(drift
+        .message()
+        .contains("0.25 on device 0, but 0.5 on device 2"));
 
     // A batch that can't be split is refused before any device runs. The state comes back.
     let odd = HostArray::new(&[1f32; 7], &[7])?.into();

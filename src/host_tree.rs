@@ -1,5 +1,6 @@
 //! Trees in host memory: what is spread over devices, and what a state is saved as.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -49,13 +50,7 @@ impl<'a, T: Tree> HostTree<'a, T> {
     /// There are more or fewer than `T` has; how `T` is built is known at run time only
     /// (`Vec`, `Option`, maps): see [`HostTree::with_structure`].
     pub fn new(leaves: impl IntoIterator<Item = HostArray<'a>>) -> Result<HostTree<'a, T>> {
-        let structure = T::constant_structure().ok_or_else(|| {
-            Error::invalid(format!(
-                "how a `{}` is built is known at run time only; say it with `with_structure`",
-                std::any::type_name::<T>()
-            ))
-        })?;
-        HostTree::with_structure(structure, leaves)
+        HostTree::with_structure(known_structure::<T>()?, leaves)
     }
 
     /// A tree of a given structure from its leaves.
@@ -104,6 +99,51 @@ impl<'a, T: Tree> HostTree<'a, T> {
     pub fn named_leaves(&self, root: &str) -> Vec<(String, &HostArray<'a>)> {
         let paths = self.structure.paths(root);
         paths.into_iter().zip(&self.leaves).collect()
+    }
+
+    /// A tree from leaves with the names of [`HostTree::named_leaves`], in any order: what was
+    /// saved.
+    ///
+    /// ```
+    /// use xla::{Buffer, HostArray, HostTree};
+    ///
+    /// # fn main() -> xla::Result<()> {
+    /// let pair = HostTree::<(Buffer, Buffer)>::new([HostArray::scalar(1)?, HostArray::scalar(2)?])?;
+    /// let mut saved: Vec<_> = pair.named_leaves("pair");
+    /// saved.reverse();
+    /// let saved = saved.into_iter().map(|(name, leaf)| (name, leaf.clone()));
+    /// assert_eq!(HostTree::from_named_leaves("pair", saved)?, pair);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// One is missing, there twice, or no leaf of `T`: names it; how `T` is built is known at
+    /// run time only.
+    pub fn from_named_leaves(
+        root: &str,
+        leaves: impl IntoIterator<Item = (String, HostArray<'a>)>,
+    ) -> Result<HostTree<'a, T>> {
+        let structure = known_structure::<T>()?;
+        let mut named = HashMap::new();
+        for (name, leaf) in leaves {
+            if let Some((name, _)) = named.remove_entry(&name) {
+                return Err(Error::invalid(format!("`{name}` is there twice")));
+            }
+            named.insert(name, leaf);
+        }
+        let paths = structure.paths(root).into_iter();
+        let found = paths.map(|path| {
+            let leaf = named.remove(&path);
+            leaf.ok_or_else(|| Error::invalid(format!("there is no `{path}`")))
+        });
+        let found = found.collect::<Result<Vec<_>>>()?;
+        if let Some(name) = named.keys().min() {
+            return Err(Error::invalid(format!(
+                "`{name}` is no leaf of `{root}`, which is {structure:?}"
+            )));
+        }
+        HostTree::with_structure(structure, found)
     }
 
     /// The size of all leaves in bytes.
@@ -245,6 +285,15 @@ impl<T: Tree> HostTree<'static, T> {
         let leaves = leaves.collect::<Result<Vec<_>>>()?;
         HostTree::with_structure(structure, leaves)
     }
+}
+
+fn known_structure<T: Tree>() -> Result<Structure> {
+    T::constant_structure().ok_or_else(|| {
+        Error::invalid(format!(
+            "how a `{}` is built is known at run time only; say it with `with_structure`",
+            std::any::type_name::<T>()
+        ))
+    })
 }
 
 /// A single buffer's values are a tree.

@@ -15,7 +15,7 @@ pub const PIXELS: usize = 28 * 28;
 const PADDING: i32 = -1;
 
 /// Images and their digits.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Images {
     /// One image after another, row by row, from 0 (paper) to 255 (ink).
     pub pixels: Vec<u8>,
@@ -51,14 +51,10 @@ impl Images {
     }
 
     /// The same, with empty rows at the end until there are `len`.
-    pub fn padded(&self, len: usize) -> Images {
-        let mut padded = Images {
-            pixels: self.pixels.clone(),
-            labels: self.labels.clone(),
-        };
-        padded.pixels.resize(len * PIXELS, 0);
-        padded.labels.resize(len, PADDING);
-        padded
+    pub fn padded(mut self, len: usize) -> Images {
+        self.pixels.resize(len * PIXELS, 0);
+        self.labels.resize(len, PADDING);
+        self
     }
 }
 

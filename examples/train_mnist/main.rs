@@ -18,18 +18,18 @@ mod report;
 mod snapshot;
 
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{ensure, Result};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use xla::{ClientOptions, Plugin};
+use xla::{ClientOptions, HostTree, PerDevice, Plugin, Prefetch};
 
-use data::Data;
+use data::{Data, Images};
 use options::Options;
-use programs::{Programs, State};
+use programs::{Metrics, Programs, State, BATCH};
 use report::{Epoch, Memory, Report};
-use snapshot::Snapshot;
 
 /// What ten epochs must reach on the images that were held out.
 const GOOD: f64 = 0.94;
@@ -57,7 +57,7 @@ fn main() -> Result<()> {
     let trained = train(&programs, &data, &options, &save)?;
 
     // The network from the file is the one that was best.
-    let kept = programs.restore(&Snapshot::read(&save)?)?;
+    let kept = programs.restore(&snapshot::read(&save)?)?;
     let held_out = programs.evaluation_batch(&data.held_out)?;
     let accuracy = programs.evaluate(&kept, &held_out)?.accuracy();
     ensure!(
@@ -67,16 +67,16 @@ fn main() -> Result<()> {
         trained.best
     );
 
-    let signature = programs.train_step().signature();
+    let step = programs.step.executable();
     let report = Report {
-        images: trained.losses.len() * programs.batch_size(),
+        images: trained.losses.len() * BATCH,
         losses: trained.losses,
         epochs: trained.epochs,
         held_out_accuracy: accuracy,
         training_time: trained.time,
-        donated_bytes: signature.donated_bytes(),
+        donated_bytes: step.signature().donated_bytes(),
         memory: Memory {
-            donated: programs.train_step().memory_stats()?,
+            donated: step.memory_stats()?,
             undonated: Programs::undonated(&client, options.devices)?.memory_stats()?,
         },
     };
@@ -133,59 +133,68 @@ fn train(programs: &Programs, data: &Data, options: &Options, save: &Path) -> Re
         best: f64::NEG_INFINITY,
         time: Duration::ZERO,
     };
-    let steps = data.training.len() / programs.batch_size();
+    let steps = data.training.len() / BATCH;
     let bar = progress_bar(u64::from(options.epochs) * steps as u64);
     bar.suspend(|| println!("\n{}", report::HEAD));
     for number in 1..=options.epochs {
-        programs.reset_metrics(&mut state)?;
+        let metrics;
         let start = Instant::now();
         let order = programs.order(options.seed, number - 1)?;
-        state = run_epoch(programs, data, &order, state, &mut trained.losses, &bar)?;
+        let losses = &mut trained.losses;
+        (state, metrics) = run_epoch(programs, &data.training, &order, state, losses, &bar)?;
         let time = start.elapsed();
         trained.time += time;
 
         // Between two steps the state can be looked at: evaluation and file borrow it.
         let epoch = Epoch {
-            training: programs.metrics(&state)?,
+            training: metrics.unreplicate()?.read()?,
             held_out: programs.evaluate(&state, &held_out)?,
-            images_per_second: (steps * programs.batch_size()) as f64 / time.as_secs_f64(),
+            images_per_second: (steps * BATCH) as f64 / time.as_secs_f64(),
         };
         bar.suspend(|| println!("{}", epoch.row(number)));
         let accuracy = epoch.held_out.accuracy();
         if accuracy > trained.best {
             trained.best = accuracy;
-            programs.snapshot(&state)?.write(save)?;
+            snapshot::write(save, &HostTree::read(&state[0])?)?;
         }
         trained.epochs.push(epoch);
     }
     bar.finish_and_clear();
+    // Every device took the same steps, bit by bit.
+    state.assert_replicas_equal()?;
     Ok(trained)
 }
 
-/// Goes through the training images once, in whole batches.
+/// Goes through the training images once, in whole batches. Gives what became of the state,
+/// and the sums over the epoch.
 fn run_epoch(
     programs: &Programs,
-    data: &Data,
+    images: &Images,
     order: &[i32],
-    mut state: State,
+    mut state: PerDevice<State>,
     losses: &mut Vec<f32>,
     bar: &ProgressBar,
-) -> Result<State> {
-    let mut pending = None;
-    for numbers in order.chunks_exact(programs.batch_size()) {
-        let batch = programs.batch(&data.training.choose(numbers))?;
-        let (next, loss) = programs.step(state, &batch)?;
-        state = next;
-        // The loss of the step before: meanwhile the devices have this one to do.
-        if let Some(before) = pending.replace(loss) {
-            losses.extend(before.wait()?);
+) -> Result<(PerDevice<State>, PerDevice<Metrics>)> {
+    let mut metrics = programs.zero_metrics()?;
+    let batches = order.chunks_exact(BATCH);
+    let batches = batches.map(|numbers| programs.batch(images.choose(numbers)));
+    thread::scope(|scope| {
+        let mut pending = None;
+        // The next two batches are cut and uploaded on a thread of their own.
+        for batch in Prefetch::scoped(scope, 2, batches)? {
+            let loss;
+            (state, metrics, loss) = programs.step.call((state, metrics, &batch?))?;
+            // The loss of the step before: meanwhile the devices have this one to do.
+            if let Some(before) = pending.replace(loss.to_host_async::<f32>()?) {
+                losses.extend(before.wait()?);
+            }
+            bar.inc(1);
         }
-        bar.inc(1);
-    }
-    if let Some(last) = pending {
-        losses.extend(last.wait()?);
-    }
-    Ok(state)
+        if let Some(last) = pending {
+            losses.extend(last.wait()?);
+        }
+        Ok((state, metrics))
+    })
 }
 
 /// On standard error, and only where that is a terminal.

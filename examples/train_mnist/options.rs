@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::Parser;
 
 /// Trains a convolutional network on handwritten digits, on several devices at once.
 #[derive(Parser)]
 pub struct Options {
-    /// How many devices share each batch: 1, 2, 4 or 8.
-    #[arg(long, default_value = "4", value_parser = devices)]
+    /// How many devices share each batch, from 1 to 8.
+    #[arg(long, default_value_t = 4, value_parser = RangedU64ValueParser::<usize>::new().range(1..=8))]
     pub devices: usize,
     /// How often to go through the training images.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
@@ -28,14 +29,4 @@ pub struct Options {
     /// Writes the results for other programs to read.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-}
-
-/// The numbers of devices for which there is an exported program.
-pub const DEVICES: [usize; 4] = [1, 2, 4, 8];
-
-fn devices(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(count) if DEVICES.contains(&count) => Ok(count),
-        _ => Err("there are programs for 1, 2, 4 and 8 devices".to_owned()),
-    }
 }

@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 use serde_json::{json, Value};
 use xla::ExecutableMemoryStats;
 
-use super::programs::Metrics;
+use super::programs::Score;
 
 /// An epoch's results.
 pub struct Epoch {
-    pub training: Metrics,
-    pub held_out: Metrics,
+    pub training: Score,
+    pub held_out: Score,
     pub images_per_second: f64,
 }
 
