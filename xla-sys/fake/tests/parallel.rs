@@ -6,10 +6,10 @@ mod session;
 use std::collections::BTreeMap;
 
 use pjrt_fake::{Code, EventKind, Failure, Fake, Readiness, ENTRIES};
-use session::{client, compile, pair, plugin};
+use session::{client, compile, pair};
 use xla::{
-    Buffer, Client, Each, Error, Give, HostArray, One, ParallelFunction, PerDevice, Ref, Same,
-    Split, Tree,
+    Buffer, Client, Each, Error, Give, HostArray, One, ParallelFunction, PerDevice, Plugin, Ref,
+    Same, Split, Tree,
 };
 
 const DEVICES: usize = 3;
@@ -24,7 +24,7 @@ const STEP: &str = "program step\n\
     output f32[2] = add 1 2\n\
     output f32[2] = all_reduce 2";
 
-#[derive(Tree)]
+#[derive(Debug, Tree)]
 struct State {
     w: Buffer,
     v: Buffer,
@@ -244,7 +244,8 @@ fn steps_leave_nothing_behind() {
 
 /// Places, copies, steps and reads on all devices.
 fn session_on_many(fake: &Fake) -> Result<(), Error> {
-    let client = plugin(fake).client()?;
+    // SAFETY: the table is a fake's.
+    let client = unsafe { Plugin::from_table(fake.table()) }?.client()?;
     let devices = client.devices();
     let host = HostArray::new(&[1f32, 2.], &[2])?.into();
     let program = xla::Program::from_text(STEP)?;
