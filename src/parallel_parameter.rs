@@ -85,7 +85,7 @@ impl<T: Tree> ParallelParameter for Give<T> {
         Ok(ready.len())
     }
 
-    fn tree<'c>(ready: &'c PerDevice<T>, position: usize) -> Option<&'c T> {
+    fn tree(ready: &PerDevice<T>, position: usize) -> Option<&T> {
         ready.get(position)
     }
 
@@ -194,7 +194,7 @@ macro_rules! hosted {
                 }
             }
 
-            fn tree<'c>(ready: &'c Result<PerDevice<T>>, position: usize) -> Option<&'c T> {
+            fn tree(ready: &Result<PerDevice<T>>, position: usize) -> Option<&T> {
                 ready.as_ref().ok()?.get(position)
             }
 

@@ -251,8 +251,8 @@ impl Lab {
             count - 1
         );
         for missing in 0..count {
-            for argument in 0..3 {
-                eprintln!("argument {argument} without device {missing}");
+            for (argument, name) in NAMES.iter().enumerate() {
+                eprintln!("`{name}` without device {missing}");
                 let (state, batch, rate) = self.arguments(&plain, None);
                 let (mut state, mut batch, mut rate) =
                     (state.into_inner(), batch.into_inner(), rate.into_inner());
@@ -265,7 +265,7 @@ impl Lab {
                 let call = self
                     .placed
                     .call((PerDevice::from_parts(state), &batch, &rate));
-                let words = [&format!("`{}` of `step`", NAMES[argument]), &wanted[..]];
+                let words = [&format!("`{name}` of `step`"), &wanted[..]];
                 let (state, (), ()) = self.refused("a device is missing", call, &words);
                 let left = if argument == 0 { count - 1 } else { count };
                 assert_eq!(state.len(), left);
@@ -354,13 +354,13 @@ impl Lab {
         for (batch, leaf, got) in &batches {
             let call = self.hosted.call((state, batch, &rate(RATE)));
             let words = ["`batch` of `step`", leaf, "wanted f32[", got];
-            ((state, (), ())) = self.refused("a host batch", call, &words);
+            (state, (), ()) = self.refused("a host batch", call, &words);
             state.iter().for_each(|state| plain.check(state));
         }
         let vector = HostArray::new(&[RATE], &[1]).expect("one").into();
         let call = self.hosted.call((state, &self.rows.host(), &vector));
         let words = ["`rate` of `step`", "wanted f32[]", "got f32[1]"];
-        ((state, (), ())) = self.refused("a host rate", call, &words);
+        (state, (), ()) = self.refused("a host rate", call, &words);
         state.iter().for_each(|state| plain.check(state));
         // A good batch, and a state that doesn't fit.
         for position in 0..self.devices {

@@ -68,7 +68,8 @@ fn no_room() -> Failure {
 fn what_a_failed_launch_left_is_told_by_device() {
     // What is consumed on which device; with handles the outputs were made first, and what is
     // donated is gone everywhere.
-    let cases: [(&[(usize, &[usize])], bool); 7] = [
+    type Consumed = &'static [(usize, &'static [usize])];
+    let cases: [(Consumed, bool); 7] = [
         (&[], false),
         (&[(0, &[0])], false),
         (&[(2, &[0, 1])], false),
