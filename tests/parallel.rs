@@ -1,4 +1,6 @@
 //! Typed programs on many devices: what they compute, and how arguments and results go.
+// The types of programs are what is tested here.
+#![allow(clippy::type_complexity)]
 
 mod cpu;
 mod worlds;
