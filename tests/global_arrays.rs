@@ -1,6 +1,8 @@
 //! Arrays of global shape, cut and joined by the shardings of programs that JAX exported.
 //!
 //! Which box of an array each device holds, and what a program computes of it, is the oracle's.
+// The types of programs are what is tested here.
+#![allow(clippy::type_complexity)]
 
 mod cpu;
 

@@ -303,6 +303,73 @@ fn results_of_another_type_than_was_told_are_not_lost_on_any_device() {
     }
 }
 
+/// As a result it claims two leaves, and takes `TAKES`.
+struct Taker<const TAKES: usize>(Vec<Buffer>);
+
+impl<const TAKES: usize> Tree for Taker<TAKES> {
+    const LEAVES: Option<usize> = Some(2);
+
+    fn structure(&self) -> Structure {
+        list_of(2)
+    }
+
+    fn constant_structure() -> Option<Structure> {
+        Some(list_of(2))
+    }
+
+    fn give(self, leaves: &mut ArgumentList<'_>) {
+        self.0.into_iter().for_each(|leaf| leaves.push(leaf));
+    }
+
+    fn lend<'a>(&'a self, leaves: &mut ArgumentList<'a>) {
+        self.0.iter().for_each(|leaf| leaves.push(leaf));
+    }
+
+    fn rebuild(source: &mut Source<'_>) -> xla::Result<Self> {
+        let leaves = (0..TAKES).map(|_| source.leaf());
+        leaves.collect::<xla::Result<_>>().map(Taker)
+    }
+}
+
+#[test]
+fn results_that_take_another_number_than_they_claim() {
+    fn left<const TAKES: usize>(lab: &Lab) -> (String, Vec<(usize, String, Vec<f32>)>) {
+        type Takes<const N: usize> =
+            ParallelFunction<(Give<(Buffer, Buffer)>, Ref<Buffer>), One<Taker<N>>>;
+        let add: Takes<TAKES> = add_to_both(&lab.client).parallel().expect("the claim fits");
+        let state = lab.each(|device| (lab.v(device, &A), lab.v(device, &B)));
+        let error = add.call((state, &lab.c)).err().expect("it lies");
+        assert!(
+            !error.is_refusal() && !error.may_be_out_of_step(),
+            "{error}"
+        );
+        assert_eq!(error.lost().len(), 2 * DEVICES);
+        let text = error.to_string();
+        let left = error.into_survivors().into_iter();
+        let left = left.map(|left| (left.device, left.path, values(&left.buffer)));
+        (text, left.collect())
+    }
+    let lab = Lab::new();
+    let others: Vec<(usize, String, Vec<f32>)> = (1..DEVICES)
+        .flat_map(|device| {
+            let outputs = [("output 0", A_C), ("output 1", B_C)];
+            outputs.map(|(path, values)| (device, path.to_owned(), values.to_vec()))
+        })
+        .collect();
+    let (text, none) = left::<0>(&lab);
+    has(&text, &["on device 0", "took 0 leaves"]);
+    assert_eq!(none[0], (0, "output 0".to_owned(), A_C.to_vec()));
+    assert_eq!(none[2..], others);
+    let (text, one) = left::<1>(&lab);
+    has(&text, &["on device 0", "took 1 leaves"]);
+    assert_eq!(one[0], (0, "output 1".to_owned(), B_C.to_vec()));
+    assert_eq!(one[1..], others);
+    let (text, three) = left::<3>(&lab);
+    has(&text, &["on device 0", "more than the 2 leaves"]);
+    assert_eq!(three, others);
+    lab.check_c();
+}
+
 // Liars.
 
 /// Claims `CLAIMS` leaves, lends and gives what its fields say.
