@@ -177,10 +177,11 @@ impl<G> fmt::Display for FunctionError<G> {
         }
         if !lost.is_empty() {
             f.write_str("; consumed all the same:")?;
+            let several = *out_of_step || lost.iter().any(|lost| lost.device > 0);
             for (index, LostLeaf { path, device }) in lost.iter().enumerate() {
                 let comma = if index == 0 { "" } else { "," };
                 write!(f, "{comma} {path}")?;
-                if *out_of_step {
+                if several {
                     write!(f, " on device {device}")?;
                 }
             }

@@ -1,6 +1,8 @@
 //! Arrays of global shape, cut and joined by the shardings of programs that JAX exported.
 //!
 //! Which box of an array each device holds, and what a program computes of it, is the oracle's.
+// The types of programs are what is tested here.
+#![allow(clippy::type_complexity)]
 
 mod cpu;
 
@@ -8,8 +10,8 @@ use cpu::{client, compiled, compiled_text, lesson, values};
 use serde_json::Value;
 use xla::tree::{Key, Structure};
 use xla::{
-    Buffer, Client, Code, Each, Error, Executable, Give, HostArray, HostTree, ParallelFunction,
-    PerDevice, Ref, Same, Split,
+    Buffer, Client, Code, Each, Error, Executable, Give, HostArray, HostTree, One,
+    ParallelFunction, PerDevice, Ref, Same, Split,
 };
 
 const LESSONS: &str = include_str!("../examples/programs/oracle/lessons.json");
@@ -358,4 +360,48 @@ module @both attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 2 : 
         both.call((&other,)),
         &["wanted f32[4,4]", "axis 0 has 3", "remainder of 1"],
     );
+}
+
+#[test]
+fn each_of_several_results_is_joined_by_its_own_sharding() {
+    // The sums of columns on both partitions, rows, columns, and a number.
+    let text = r#"
+module @several attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func @main(%x: tensor<4x2xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"})
+      -> (tensor<2xf32> {mhlo.sharding = "{replicated}"},
+          tensor<4x2xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"},
+          tensor<4x2xf32> {mhlo.sharding = "{devices=[1,2]<=[2]}"},
+          tensor<f32> {mhlo.sharding = "{replicated}"}) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %sums = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<4x2xf32>, tensor<f32>) -> tensor<2xf32>
+    %twice = stablehlo.add %x, %x : tensor<4x2xf32>
+    %square = stablehlo.multiply %x, %x : tensor<4x2xf32>
+    %all = stablehlo.reduce(%sums init: %zero) applies stablehlo.add across dimensions = [0]
+        : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+    return %sums, %twice, %square, %all
+        : tensor<2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<f32>
+  }
+}"#;
+    let client = client(2);
+    type Several =
+        ParallelFunction<(Same<Buffer>,), (Each<Buffer>, Each<(Buffer, Buffer)>, One<Buffer>)>;
+    let several: Several = compiled_text(&client, text).parallel().expect("it fits");
+    let counted = [0f32, 1., 2., 3., 4., 5., 6., 7.];
+    let x = HostArray::new(&counted, &[4, 2]).expect("8").into();
+    let (sums, pairs, all) = several.call((&x,)).expect("runs");
+    assert_eq!(values(&all), [28.]);
+    let joined = several.gather(0, &sums).expect("values");
+    assert_eq!(joined.leaves()[0].to_vec::<f32>().expect("f32"), [12., 16.]);
+    let joined = several.gather(1, &pairs).expect("values");
+    let [twice, square] = joined.leaves() else {
+        panic!("two")
+    };
+    assert_eq!(twice.to_vec::<f32>().expect("f32"), counted.map(|x| 2. * x));
+    assert_eq!(square.to_vec::<f32>().expect("f32"), counted.map(|x| x * x));
+    // By partition: rows of the one, columns of the other.
+    assert_eq!(values(&pairs[1].0), [8., 10., 12., 14.]);
+    assert_eq!(values(&pairs[1].1), [1., 9., 25., 49.]);
+    says(several.gather(1, &sums), &["result 1", "Buffer"]);
+    says(several.gather(3, &sums), &["result 3"]);
 }

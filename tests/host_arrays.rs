@@ -201,7 +201,7 @@ fn bytes_that_are_not_aligned_are_read_all_the_same() {
     let client = client(1);
     let device = device(&client, 0);
     let values = [1.5f32, -2., 3., 4., 5., 6.];
-    let mut bytes = vec![0u8; 4 * 6 + 8];
+    let mut bytes = [0u8; 4 * 6 + 8];
     for shift in 0..8 {
         for (index, value) in values.iter().enumerate() {
             bytes[shift + 4 * index..][..4].copy_from_slice(&value.to_ne_bytes());

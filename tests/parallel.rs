@@ -1,9 +1,11 @@
 //! Typed programs on many devices: what they compute, and how arguments and results go.
+// The types of programs are what is tested here.
+#![allow(clippy::type_complexity)]
 
 mod cpu;
 mod worlds;
 
-use cpu::{client, compiled, compiled_text, lesson, values, vector};
+use cpu::{client, compiled, compiled_text, lesson, values, vector, FAILS_LATER};
 use worlds::{rate, step, Batch, Plain, Rows, State, World, WORLDS};
 use xla::{
     Buffer, Client, Code, CompileOptions, Each, Error, Executable, Give, HostArray, HostTree,
@@ -250,6 +252,52 @@ module @nothing attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 2
         let nothing: ParallelFunction<(Ref<Buffer>,), Each<()>> = typed(nothing);
         let x = PerDevice::replicate(&client.devices()[..2], &rate(1.)).expect("room");
         assert_eq!(nothing.call((&x,)).expect("runs").len(), 2);
+    }
+}
+
+#[test]
+fn a_run_that_fails_later_is_told_by_device_and_not_carried_on() {
+    let client = client(2);
+    let fails = FAILS_LATER
+        .replace("tensor<4xf32>", "tensor<2xf32>")
+        .replace("[0:4]", "[0:2]");
+    let program = Program::from_text(fails).expect("text");
+    let options = CompileOptions::new().replicas(2);
+    let fails: ParallelFunction<(Give<Buffer>, Same<Buffer>), Each<Buffer>> =
+        typed(client.compile(&program, &options).expect("compiles"));
+    let step: Hosted = typed(step(&client, World::Replicas, 2));
+    let step = step.with_names(&["state", "batch", "rate"]);
+    let mut plain = Plain::new();
+    let rows = Rows::some(2, 0);
+    for _ in 0..3 {
+        let w = PerDevice::replicate(&client.devices(), &array(&[2])).expect("room");
+        let w = fails.call((w, &rate(1.))).expect("the failure comes later");
+        let error = w.wait().expect_err("not so much memory");
+        for word in ["on device 0", "Out of memory"] {
+            assert!(error.message().contains(word), "no `{word}` in: {error}");
+        }
+        let state = step.place_same(0, &plain.host()).expect("room");
+        let (ws, steps) = state.map(|state| (state.w, state.steps)).unzip();
+        let state = w
+            .zip(steps)
+            .expect("two")
+            .map(|(w, steps)| State { w, steps });
+        let error = step
+            .call((state, &rows.host(), &rate(1.)))
+            .err()
+            .expect("no values");
+        assert!(error.is_refusal(), "{error}");
+        for word in ["`state.w` (argument 0)", "on device 0", "Out of memory"] {
+            assert!(error.to_string().contains(word), "no `{word}` in: {error}");
+        }
+        let (state, (), ()) = error.into_given().expect("refused");
+        let state = state
+            .zip(ws)
+            .expect("two")
+            .map(|(state, w)| State { w, ..state });
+        let (next, _) = step.call((state, &rows.host(), &rate(1.))).expect("runs");
+        plain.step(&rows, 1.);
+        plain.check_all(&next);
     }
 }
 

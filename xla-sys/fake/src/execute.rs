@@ -74,12 +74,13 @@ pub(crate) fn execute(call: &Call, args: &mut PJRT_LoadedExecutable_Execute_Args
         .collect::<Result<Vec<_>, _>>()?;
     check(call, &loaded, &arguments, lent)?;
     if let Some(fault) = &call.fault {
-        let consumed = fault.consumed.iter();
-        for each in arguments
-            .iter()
-            .flat_map(|list| consumed.clone().map(|index| list.get(*index)))
-        {
-            drop(each.and_then(|argument| argument.buffer.consume()));
+        for (device, list) in arguments.iter().enumerate() {
+            for (index, of) in &fault.consumed {
+                let here = of.unwrap_or(device) == device;
+                if let Some(argument) = list.get(*index).filter(|_| here) {
+                    drop(argument.buffer.consume());
+                }
+            }
         }
         if !fault.with_handles {
             return Err(fault.clone());

@@ -21,7 +21,8 @@ pub struct Failure {
     pub(crate) payloads: Vec<(String, Vec<u8>)>,
     pub(crate) when: When,
     pub(crate) with_handles: bool,
-    pub(crate) consumed: Vec<usize>,
+    /// The argument, and the device unless it is all of them.
+    pub(crate) consumed: Vec<(usize, Option<usize>)>,
 }
 
 /// Which calls fail, counted from when the failure is set.
@@ -84,7 +85,16 @@ impl Failure {
     /// on every device.
     #[must_use]
     pub fn consuming(mut self, arguments: &[usize]) -> Failure {
-        self.consumed = arguments.to_vec();
+        let all = arguments.iter().map(|argument| (*argument, None));
+        self.consumed.extend(all);
+        self
+    }
+
+    /// As [`Failure::consuming`], on one device alone: the others have not come so far.
+    #[must_use]
+    pub fn consuming_on(mut self, device: usize, arguments: &[usize]) -> Failure {
+        let own = arguments.iter().map(|argument| (*argument, Some(device)));
+        self.consumed.extend(own);
         self
     }
 }

@@ -1,7 +1,7 @@
 //! What each case of the folder above gets wrong, in the smallest right way, run on the CPU
 //! plugin. Where rustc has nothing to refuse there is a right way alone.
 
-use xla::{Buffer, Client, CompileOptions, Device, Executable, Program};
+use xla::{Buffer, Client, ClientOptions, CompileOptions, Device, Executable, Plugin, Program};
 
 mod best_kept_by_reference;
 mod borrow_escapes_its_scope;
@@ -64,6 +64,17 @@ mod read_after_donation;
 mod read_after_donation_in_a_branch;
 mod refused_step_keeps_the_state;
 mod repeated_for_two_devices;
+mod replicas_best_taken_by_index;
+mod replicas_given_where_lent;
+mod replicas_lent_where_given;
+mod replicas_of_borrowed_memory_given;
+mod replicas_of_one_tree;
+mod replicas_parameter_without_its_mark;
+mod replicas_part_kept_over_a_step;
+mod replicas_read_after_a_step;
+mod replicas_result_without_its_mark;
+mod replicas_stepped_without_reassignment;
+mod replicas_where_host_arrays_are_split;
 mod result_that_is_no_tree;
 mod results_of_a_donating_step_are_lent;
 mod retried;
@@ -92,6 +103,13 @@ const DOUBLE: &str = "
       return %y : tensor<2xf32>
     }";
 
+/// The same in memory of its own.
+const DOUBLE_KEPT: &str = "
+    func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %y = stablehlo.add %x, %x : tensor<2xf32>
+      return %y : tensor<2xf32>
+    }";
+
 /// `x + x` and `n + 1`, in their memory.
 const COUNTED: &str = "
     func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32},
@@ -115,6 +133,22 @@ fn pair(device: &Device, values: [f32; 2]) -> xla::Result<Buffer> {
 
 fn compile(client: &Client, text: &str) -> xla::Result<Executable> {
     client.compile(&Program::from_text(text)?, &CompileOptions::new())
+}
+
+/// A client with two devices.
+fn two() -> xla::Result<Client> {
+    Plugin::cpu()?.client_with(&ClientOptions::new().cpu_device_count(2))
+}
+
+/// A program as two replicas.
+fn on_two(client: &Client, text: &str) -> xla::Result<Executable> {
+    let options = CompileOptions::new().replicas(2);
+    client.compile(&Program::from_text(text)?, &options)
+}
+
+/// `x - y`, in the memory of `x`, on two devices.
+fn subtract_on_two(client: &Client) -> xla::Result<Executable> {
+    on_two(client, &pairwise("subtract"))
 }
 
 fn double(client: &Client) -> xla::Result<Executable> {

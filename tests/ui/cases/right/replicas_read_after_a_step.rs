@@ -1,0 +1,38 @@
+// The step gives the state that is read.
+use xla::{Buffer, Each, Give, ParallelFunction, PerDevice, Ref, Result, Tree};
+
+#[derive(Tree)]
+struct State {
+    weights: Buffer,
+}
+
+#[derive(Tree)]
+struct Batch {
+    gradient: Buffer,
+}
+
+type Step = ParallelFunction<(Give<State>, Ref<Batch>), Each<State>>;
+
+fn step(step: &Step, state: PerDevice<State>, batch: &PerDevice<Batch>) -> Result<Vec<f32>> {
+    let next = step.call((state, batch))?;
+    next[0].weights.to_host()
+}
+
+#[test]
+fn runs() -> Result<()> {
+    let client = crate::two()?;
+    let devices = client.devices();
+    let state = PerDevice::from_fn(&devices, |_, device| {
+        Ok(State {
+            weights: crate::pair(device, [3., 5.])?,
+        })
+    })?;
+    let batch = PerDevice::from_fn(&devices, |_, device| {
+        Ok(Batch {
+            gradient: crate::pair(device, [1., 2.])?,
+        })
+    })?;
+    let weights = step(&crate::subtract_on_two(&client)?.parallel()?, state, &batch)?;
+    assert_eq!(weights, [2., 3.]);
+    Ok(())
+}
