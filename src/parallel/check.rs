@@ -51,7 +51,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
                 self.check_device(ready, position)?;
             }
         }
-        if !self.signature().has_collectives() {
+        // One device has no other to keep waiting.
+        if devices == 1 || !self.signature().has_collectives() {
             return Ok(());
         }
         let mut list = ArgumentList::new();
