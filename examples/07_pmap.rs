@@ -61,7 +61,7 @@ fn main() -> Result<()> {
 
     // The state goes to every device once, and stays there.
     let zero = HostArray::scalar(0f32)?.into();
-    let mut w: PerDevice<Buffer> = PerDevice::replicate(step.executable().devices(), &zero)?;
+    let mut w: PerDevice<Buffer> = PerDevice::replicate(step.devices(), &zero)?;
     // The batch is one array, however many devices there are.
     let batch = HostArray::new(&[1f32, 2., 3., 4., 5., 6., 7., 8.], &[8])?.into();
 
@@ -80,7 +80,7 @@ fn main() -> Result<()> {
     assert_eq!(w[3].to_scalar::<f32>()?, 4.21875);
 
     // A device that has drifted would be named.
-    let drifted = PerDevice::from_fn(step.executable().devices(), |position, device| {
+    let drifted = PerDevice::from_fn(step.devices(), |position, device| {
         Buffer::scalar(device, if position == 2 { 0.5f32 } else { 0.25 })
     })?;
     let drift = drifted.assert_replicas_equal().expect_err("one differs");

@@ -71,8 +71,8 @@ fn main() -> Result<()> {
         array(&oracle["batch"]["y"], &[8, 2])?,
     ])?;
     // 0 and 1 are the parameters' numbers. "Same" speaks of replicas, of which there is one.
-    let mut params = step.place_same(0, &params)?;
-    let rows = step.place_same(1, &rows)?;
+    let mut params = step.place(0, &params)?;
+    let rows = step.place(1, &rows)?;
     for (position, own) in params.iter().enumerate() {
         println!("device {position} has {:?} of w1", own.w1.shape().dims());
     }
@@ -98,7 +98,7 @@ fn main() -> Result<()> {
 
     // An array that isn't the program's is refused with both shapes, the whole and the part.
     let turned = array(&oracle["params"]["w1"], &[8, 4])?.into();
-    let refused = step.executable().place_same::<Buffer>(0, &turned);
+    let refused = step.executable().place::<Buffer>(0, &turned);
     let refused = refused.expect_err("w1 has 4 rows of 8");
     println!("refused: {refused}");
     assert!(refused.message().contains("wanted f32[4,8] (f32[4,4] on"));

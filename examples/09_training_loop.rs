@@ -150,7 +150,7 @@ impl Training {
     }
 
     fn devices(&self) -> &[Device] {
-        self.micro.executable().devices()
+        self.micro.devices()
     }
 
     /// Takes steps; gives the state after them, and the sum of their losses.
@@ -198,17 +198,13 @@ impl Training {
 /// Key and rows for each device: the shards of a step from `first` on.
 ///
 /// A key belongs to a shard and not to a device, so that it doesn't matter who works on it.
-/// Where it may, `PerDevice::rng_keys(devices, key.fold_in(step))` is all it takes.
 fn shards(
     devices: &[Device],
     key: RngKey,
     step: u32,
     first: usize,
 ) -> Result<(PerDevice<Buffer>, PerDevice<Batch>)> {
-    let keys = PerDevice::from_fn(devices, |position, device| {
-        let own = key.fold_in(step).fold_in((first + position) as u32);
-        Buffer::from_host(device, &own.data(), &[2])
-    })?;
+    let keys = PerDevice::rng_keys_from(devices, key.fold_in(step), first as u32)?;
     let rows = rows_of(step, first * ROWS..(first + devices.len()) * ROWS)?;
     Ok((keys, PerDevice::shard(devices, &rows, 0)?))
 }
@@ -220,7 +216,7 @@ fn draws(client: &Client, key: RngKey, wanted: &Value) -> Result<()> {
     let noise: Noise = client
         .compile(&program, &CompileOptions::new())?
         .parallel()?;
-    let keys = PerDevice::rng_keys(noise.executable().devices(), key)?;
+    let keys = PerDevice::rng_keys(noise.devices(), key)?;
     let drawn = noise.call((&keys,))?;
     for (position, drawn) in drawn.iter().enumerate() {
         let drawn = drawn.to_host::<f32>()?;

@@ -99,7 +99,9 @@ impl CompileOptions {
 
     /// How many copies of the program run, each on its own data, speaking to each
     /// other by collectives over replica groups. Unset, it is what the program states
-    /// (`mhlo.num_replicas`), else what the device assignment has, else 1.
+    /// (`mhlo.num_replicas`), else what the device assignment has, else 1. A program text that
+    /// states one replica and one partition and has no collectives, as JAX exports it for one
+    /// device, can be run by any number.
     #[must_use]
     pub fn replicas(mut self, replicas: usize) -> CompileOptions {
         self.replicas = Some(replicas);
@@ -200,9 +202,13 @@ impl CompileOptions {
 
     /// Settles what was left open and refuses what doesn't fit program and client.
     pub(crate) fn resolve(&self, program: &Program, client: &Client) -> Result<Resolved> {
-        let declared = program.declared();
+        let mut declared = program.declared();
         let assigned = self.assignment.as_ref();
         let devices = self.listed(client)?;
+        if declared.replicable {
+            // Many may run it as well as one.
+            declared.replicas = None;
+        }
         let mut wanted = self.replicas;
         if let (None, None, Some(devices)) = (self.replicas, declared.replicas, &devices) {
             // What doesn't divide is refused below.

@@ -13,6 +13,8 @@ use crate::float8::{
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ElementValue {
     Float(f64),
+    /// Apart from the above, so that it is printed in as few digits as it takes.
+    Single(f32),
     Complex(f64, f64),
     Int(i128),
     Truth(u8),
@@ -32,9 +34,8 @@ impl ElementValue {
     /// Reads the bytes of one element, as many as its type takes on the host.
     pub(crate) fn read(element_type: ElementType, bytes: &[u8]) -> ElementValue {
         use ElementType as E;
-        use ElementValue::{Bits, Complex, Float, Int, Truth};
+        use ElementValue::{Bits, Complex, Float, Int, Single, Truth};
         let byte = bytes.first().copied().unwrap_or(0);
-        let small = |float: f32| Float(f64::from(float));
         match element_type {
             E::Pred => Truth(byte),
             E::S8 => Int(read!(bytes, i8).into()),
@@ -54,22 +55,22 @@ impl ElementValue {
             E::S4 => Int(((byte << 4) as i8 >> 4).into()),
             E::F16 => Float(read!(bytes, f16).to_f64()),
             E::Bf16 => Float(read!(bytes, bf16).to_f64()),
-            E::F32 => small(read!(bytes, f32)),
+            E::F32 => Single(read!(bytes, f32)),
             E::F64 => Float(read!(bytes, f64)),
             E::C64 => Complex(
                 read!(&bytes[..4], f32).into(),
                 read!(&bytes[4..], f32).into(),
             ),
             E::C128 => Complex(read!(&bytes[..8], f64), read!(&bytes[8..], f64)),
-            E::F4E2M1FN => small(F4E2M1FN::from_bits(byte & 0xf).to_f32()),
-            E::F8E3M4 => small(F8E3M4::from_bits(byte).to_f32()),
-            E::F8E4M3 => small(F8E4M3::from_bits(byte).to_f32()),
-            E::F8E4M3FN => small(F8E4M3FN::from_bits(byte).to_f32()),
-            E::F8E4M3FNUZ => small(F8E4M3FNUZ::from_bits(byte).to_f32()),
-            E::F8E4M3B11FNUZ => small(F8E4M3B11FNUZ::from_bits(byte).to_f32()),
-            E::F8E5M2 => small(F8E5M2::from_bits(byte).to_f32()),
-            E::F8E5M2FNUZ => small(F8E5M2FNUZ::from_bits(byte).to_f32()),
-            E::F8E8M0FNU => small(F8E8M0FNU::from_bits(byte).to_f32()),
+            E::F4E2M1FN => Single(F4E2M1FN::from_bits(byte & 0xf).to_f32()),
+            E::F8E3M4 => Single(F8E3M4::from_bits(byte).to_f32()),
+            E::F8E4M3 => Single(F8E4M3::from_bits(byte).to_f32()),
+            E::F8E4M3FN => Single(F8E4M3FN::from_bits(byte).to_f32()),
+            E::F8E4M3FNUZ => Single(F8E4M3FNUZ::from_bits(byte).to_f32()),
+            E::F8E4M3B11FNUZ => Single(F8E4M3B11FNUZ::from_bits(byte).to_f32()),
+            E::F8E5M2 => Single(F8E5M2::from_bits(byte).to_f32()),
+            E::F8E5M2FNUZ => Single(F8E5M2FNUZ::from_bits(byte).to_f32()),
+            E::F8E8M0FNU => Single(F8E8M0FNU::from_bits(byte).to_f32()),
             E::F6E2M3FN | E::F6E3M2FN | E::Token => Bits(byte),
         }
     }
@@ -82,6 +83,7 @@ impl ElementValue {
         };
         match (self, other) {
             (ElementValue::Float(a), ElementValue::Float(b)) => close(a, b),
+            (ElementValue::Single(a), ElementValue::Single(b)) => close(a.into(), b.into()),
             (ElementValue::Complex(a, b), ElementValue::Complex(c, d)) => {
                 // The distance in the plane, but for what has none.
                 let finite = [a, b, c, d].iter().all(|part| part.is_finite());
@@ -102,6 +104,7 @@ impl fmt::Display for ElementValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ElementValue::Float(value) => write!(f, "{value}"),
+            ElementValue::Single(value) => write!(f, "{value}"),
             ElementValue::Complex(re, im) => write!(f, "{re}{im:+}i"),
             ElementValue::Int(value) => write!(f, "{value}"),
             ElementValue::Truth(0) => f.write_str("false"),
@@ -127,7 +130,7 @@ mod tests {
             read(ElementType::U64, &u64::MAX.to_ne_bytes()),
             "18446744073709551615"
         );
-        assert_eq!(read(ElementType::F32, &0.5f32.to_ne_bytes()), "0.5");
+        assert_eq!(read(ElementType::F32, &0.1f32.to_ne_bytes()), "0.1");
         assert_eq!(read(ElementType::Bf16, &0x3f80u16.to_ne_bytes()), "1");
         let complex = [1f32.to_ne_bytes(), (-2f32).to_ne_bytes()].concat();
         assert_eq!(read(ElementType::C64, &complex), "1-2i");

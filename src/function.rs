@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use crate::argument::ArgumentList;
 use crate::donation_report::DonationReport;
@@ -60,7 +61,7 @@ use crate::tree::{Known, Source, Structure, Tree};
 /// # }
 /// ```
 pub struct Function<P, R> {
-    executable: Executable,
+    executable: Arc<Executable>,
     roots: Roots,
     results: Option<Structure>,
     types: PhantomData<fn(P) -> R>,
@@ -77,7 +78,7 @@ impl Executable {
     /// ([`Executable::parallel`] types those).
     pub fn typed<P: Parameters, R: Tree>(self) -> Result<Function<P, R>> {
         let function = Function {
-            executable: self,
+            executable: Arc::new(self),
             roots: Roots::default(),
             results: R::constant_structure(),
             types: PhantomData,
@@ -342,6 +343,18 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     fn leaf_table(&self, structures: &Structures) -> String {
         self.roots.leaf_table(structures)
+    }
+}
+
+/// Both are the one program, loaded once.
+impl<P, R> Clone for Function<P, R> {
+    fn clone(&self) -> Self {
+        Function {
+            executable: Arc::clone(&self.executable),
+            roots: self.roots,
+            results: self.results.clone(),
+            types: PhantomData,
+        }
     }
 }
 

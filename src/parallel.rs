@@ -15,6 +15,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::argument::ArgumentList;
+use crate::device::Device;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
@@ -61,7 +62,7 @@ use crate::tree::{Known, Source, Structure};
 ///     client.compile(&program, &options)?.parallel()?;
 ///
 /// let zero = HostArray::scalar(0f32)?.into();
-/// let mut state: PerDevice<Buffer> = PerDevice::replicate(step.executable().devices(), &zero)?;
+/// let mut state: PerDevice<Buffer> = PerDevice::replicate(step.devices(), &zero)?;
 /// let batch = HostArray::new(&[1f32, 3.], &[2])?.into(); // one for each device
 /// for _ in 0..3 {
 ///     let mean;
@@ -74,7 +75,7 @@ use crate::tree::{Known, Source, Structure};
 /// # }
 /// ```
 pub struct ParallelFunction<P, R> {
-    executable: Executable,
+    executable: Arc<Executable>,
     roots: Roots,
     results: Option<Structure>,
     types: PhantomData<fn(P) -> R>,
@@ -90,7 +91,7 @@ impl Executable {
     /// `Ref` or `Part` stands where the program donates.
     pub fn parallel<P: ParallelParameters, R: Results>(self) -> Result<ParallelFunction<P, R>> {
         let function = ParallelFunction {
-            executable: self,
+            executable: Arc::new(self),
             roots: Roots::default(),
             results: R::constant_structure(),
             types: PhantomData,
@@ -135,6 +136,11 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// The program without types.
     pub fn executable(&self) -> &Executable {
         &self.executable
+    }
+
+    /// The devices that it runs on, in the order of [`PerDevice`](crate::PerDevice).
+    pub fn devices(&self) -> &[Device] {
+        self.executable.devices()
     }
 
     /// Runs the program on all its devices: one launch. Returns when the runs are enqueued;
@@ -321,6 +327,18 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
 
     fn program(&self) -> String {
         format!("`{}`", self.signature().name())
+    }
+}
+
+/// Both are the one program, loaded once.
+impl<P, R> Clone for ParallelFunction<P, R> {
+    fn clone(&self) -> Self {
+        ParallelFunction {
+            executable: Arc::clone(&self.executable),
+            roots: self.roots,
+            results: self.results.clone(),
+            types: PhantomData,
+        }
     }
 }
 

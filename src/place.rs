@@ -31,30 +31,30 @@ impl Executable {
     /// # Errors
     /// There are fewer inputs than leaves; an array has another element type or shape than
     /// the input; the program states no sharding; as [`PerDevice::replicate`]. Names the leaf.
-    pub fn place_same<T: Tree>(
+    pub fn place<T: Tree>(
         &self,
         first_input: usize,
         host: &HostTree<'_, T>,
     ) -> Result<PerDevice<T>> {
-        self.place(first_input, host, Replicas::Same)
+        self.place_over(first_input, host, Replicas::Same)
     }
 
-    /// As [`Executable::place_same`], but each replica gets its share of the leading axis:
+    /// As [`Executable::place`], but each replica gets its share of the leading axis:
     /// a part of it, or, where the axis counts the replicas and the input has none for it,
     /// its place without the axis, as in `jax.pmap`.
     ///
     /// # Errors
-    /// As [`Executable::place_same`]; the leading axis isn't divisible by the replicas: names
+    /// As [`Executable::place`]; the leading axis isn't divisible by the replicas: names
     /// its size, the number and the remainder.
     pub fn place_split<T: Tree>(
         &self,
         first_input: usize,
         host: &HostTree<'_, T>,
     ) -> Result<PerDevice<T>> {
-        self.place(first_input, host, Replicas::Split)
+        self.place_over(first_input, host, Replicas::Split)
     }
 
-    pub(crate) fn place<T: Tree>(
+    pub(crate) fn place_over<T: Tree>(
         &self,
         first_input: usize,
         host: &HostTree<'_, T>,
@@ -139,7 +139,7 @@ impl Executable {
     }
 
     /// Joins a result of all partitions on the host: the other way round of
-    /// [`Executable::place_same`], by the sharding of the outputs from `first_output` on.
+    /// [`Executable::place`], by the sharding of the outputs from `first_output` on.
     /// Parts that several partitions have are read from the first. Waits for the values.
     ///
     /// # Errors

@@ -49,11 +49,26 @@ pub struct Program {
 pub(crate) struct Declared {
     pub(crate) replicas: Option<usize>,
     pub(crate) partitions: Option<usize>,
+    /// Whether it states one replica and one partition, as JAX does of every program for one
+    /// device, and nothing in it depends on how many there are.
+    pub(crate) replicable: bool,
     pub(crate) shardy: bool,
     pub(crate) artifact: Option<StableHloVersion>,
     /// To whom its collectives speak.
     pub(crate) reach: Reach,
 }
+
+/// What is in the name of every operation that knows of other devices.
+const DEVICE_WORDS: [&str; 8] = [
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "collective_",
+    "cross-replica",
+    "partition_id",
+    "reduce_scatter",
+    "replica_id",
+];
 
 /// MLIR bytecode begins with these bytes.
 const BYTECODE_MAGIC: &[u8] = b"ML\xefR";
@@ -310,9 +325,13 @@ impl Declared {
             .map(|line| line.split("//").next().unwrap_or(""))
             .collect::<Vec<_>>()
             .join("\n");
+        let replicas = number_after(&header, "mhlo.num_replicas");
+        let partitions = number_after(&header, "mhlo.num_partitions");
+        let for_one = (replicas, partitions.unwrap_or(1)) == (Some(1), 1);
         Declared {
-            replicas: number_after(&header, "mhlo.num_replicas"),
-            partitions: number_after(&header, "mhlo.num_partitions"),
+            replicas,
+            partitions,
+            replicable: for_one && !DEVICE_WORDS.iter().any(|word| text.contains(word)),
             shardy: text.contains("sdy."),
             artifact: None,
             reach: Reach::of_text(text),
@@ -336,6 +355,7 @@ impl Declared {
         Declared {
             replicas: None,
             partitions: None,
+            replicable: false,
             // Dialects are named in the string section.
             shardy: code
                 .windows(4)

@@ -65,8 +65,17 @@ impl PerDevice<Buffer> {
     /// # Errors
     /// As [`PerDevice::from_fn`].
     pub fn rng_keys(devices: &[Device], key: RngKey) -> Result<PerDevice<Buffer>> {
+        PerDevice::rng_keys_from(devices, key, 0)
+    }
+
+    /// As [`PerDevice::rng_keys`], but the first device's number is `first` and the others
+    /// count up from it: for micro-steps that are to draw what more devices would.
+    ///
+    /// # Errors
+    /// As [`PerDevice::from_fn`].
+    pub fn rng_keys_from(devices: &[Device], key: RngKey, first: u32) -> Result<PerDevice<Buffer>> {
         PerDevice::from_fn(devices, |position, device| {
-            let own = key.fold_in(position as u32);
+            let own = key.fold_in(first.wrapping_add(position as u32));
             Buffer::from_host(device, &own.data, &[2])
         })
     }

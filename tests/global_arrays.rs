@@ -132,7 +132,7 @@ fn arrays_are_cut_and_joined_as_jax_does_it() {
                 lists(compiled(&client, &name), mesh.arrays.len());
             let executable = double.executable();
             assert_eq!(executable.devices().len(), mesh.partitions);
-            let placed = executable.place_same(0, &whole).expect("room");
+            let placed = executable.place(0, &whole).expect("room");
             for (device, parts) in placed.iter().enumerate() {
                 for (index, part) in parts.iter().enumerate() {
                     let wanted = mesh.part(&mesh.arrays[index], index, device);
@@ -186,7 +186,7 @@ fn programs_of_the_oracle_on_global_arrays() {
     let name = "sgd_partitions_4";
     let step: ParallelFunction<(Give<Buffer>, Split<Buffer>), Each<Buffer>> =
         compiled(&client, name).parallel().expect("it fits");
-    let w = step.place_same(0, &argument(name, 0)).expect("room");
+    let w = step.place(0, &argument(name, 0)).expect("room");
     let next = step.call((w, &argument(name, 1))).expect("runs");
     assert!(step.gather(0, &next).expect("values") == result(name));
     next.assert_replicas_equal().expect("the same");
@@ -236,10 +236,7 @@ fn arrays_of_another_shape_are_refused_by_leaf() {
                 &format!("wanted {whole} ({local} on each of 8 devices)"),
                 &format!("got {local}"),
             ];
-            says(
-                double.executable().place_same(0, &list(arrays.clone())),
-                &words,
-            );
+            says(double.executable().place(0, &list(arrays.clone())), &words);
             says(double.call((&list(arrays),)), &words);
         }
         let mut arrays = mesh.arrays.clone();

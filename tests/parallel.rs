@@ -55,7 +55,7 @@ fn a_hundred_steps_are_exact_and_leave_all_replicas_equal() {
         let mut plain = Plain::new();
         let on = step.executable().devices().to_vec();
         let mut state = PerDevice::replicate(&on, &plain.host()).expect("room");
-        let on_device = step.place_same(2, &rate(0.25)).expect("room");
+        let on_device = step.place(2, &rate(0.25)).expect("room");
         for seed in 0..100 {
             let rows = Rows::some(devices, seed);
             let batch = step.place_split(1, &rows.host()).expect("room");
@@ -79,7 +79,7 @@ fn host_arrays_are_split_or_the_same_at_each_call() {
     everywhere(&client, |world, devices, executable| {
         let step: Hosted = typed(executable);
         let mut plain = Plain::new();
-        let mut state = step.place_same(0, &plain.host()).expect("room");
+        let mut state = step.place(0, &plain.host()).expect("room");
         for seed in 0..5 {
             let rows = Rows::some(devices, seed);
             let mean;
@@ -107,7 +107,7 @@ fn pending_results_go_into_the_next_step_at_once() {
         let rows = Rows::some(4, 3);
         let (host, quarter) = (rows.host(), rate(0.25));
         let mut plain = Plain::new();
-        let mut state = step.place_same(0, &plain.host()).expect("room");
+        let mut state = step.place(0, &plain.host()).expect("room");
         for _ in 0..200 {
             state = step.call((state, &host, &quarter)).expect("runs").0;
             plain.step(&rows, 0.25);
@@ -126,10 +126,10 @@ fn a_part_of_a_larger_state_is_lent() {
         let step: Parts = typed(step(&client, world, 4));
         let rows = Rows::some(4, 1);
         let batch = step.place_split(1, &rows.host()).expect("room");
-        let half = step.place_same(2, &rate(0.5)).expect("room");
+        let half = step.place(2, &rate(0.5)).expect("room");
         let data: PerDevice<(Batch, Buffer)> = batch.zip(half).expect("four and four");
         let mut plain = Plain::new();
-        let mut state = step.place_same(0, &plain.host()).expect("room");
+        let mut state = step.place(0, &plain.host()).expect("room");
         for _ in 0..5 {
             let means;
             let (batch, rate) = (data.part(|data| &data.0), data.part(|data| &data.1));
@@ -151,7 +151,7 @@ fn results_are_given_for_each_device_or_once_or_in_part() {
         let step: ParallelFunction<(Give<State>, Split<Batch>, Same<Buffer>), R> =
             typed(step(client, world, 2));
         let mut plain = Plain::new();
-        let state = step.place_same(0, &plain.host()).expect("room");
+        let state = step.place(0, &plain.host()).expect("room");
         let rows = Rows::some(2, 2);
         let values = step.call((state, &rows.host(), &rate(1.))).expect("runs");
         plain.step(&rows, 1.);
@@ -185,7 +185,7 @@ fn the_report_tells_what_became_of_each_leaf_on_each_device() {
         let step: Hosted = typed(executable);
         let step = step.with_names(&["state", "batch", "rate"]);
         let plain = Plain::new();
-        let state = step.place_same(0, &plain.host()).expect("room");
+        let state = step.place(0, &plain.host()).expect("room");
         let rows = Rows::some(devices, 0);
         let arguments = (state, &rows.host(), &rate(1.));
         let (_, report) = step.call_reported(arguments).expect("runs");
@@ -276,7 +276,7 @@ fn a_run_that_fails_later_is_told_by_device_and_not_carried_on() {
         for word in ["on device 0", "Out of memory"] {
             assert!(error.message().contains(word), "no `{word}` in: {error}");
         }
-        let state = step.place_same(0, &plain.host()).expect("room");
+        let state = step.place(0, &plain.host()).expect("room");
         let (ws, steps) = state.map(|state| (state.w, state.steps)).unzip();
         let state = w
             .zip(steps)
@@ -509,11 +509,11 @@ fn what_is_placed_must_be_a_parameter_of_the_type() {
     let step: Placed = typed(step(&client, World::Replicas, 2));
     let step = step.with_names(&["state", "batch"]);
     let rows = Rows::some(2, 0);
-    says(step.place_same(3, &rate(1.)), &["3 parameters", "number 3"]);
-    says(step.place_same(1, &rate(1.)), &["`batch`", "Buffer"]);
+    says(step.place(3, &rate(1.)), &["3 parameters", "number 3"]);
+    says(step.place(1, &rate(1.)), &["`batch`", "Buffer"]);
     says(step.place_split(2, &rows.host()), &["`#2`", "Batch"]);
     says(
-        step.place_same(1, &rows.host()),
+        step.place(1, &rows.host()),
         &["`batch`", "`x`", "wanted f32[2,2]", "got f32[4,2]"],
     );
     let wide = Rows::some(3, 0);
@@ -523,12 +523,12 @@ fn what_is_placed_must_be_a_parameter_of_the_type() {
     );
     let executable = step.executable();
     says(
-        executable.place_same(4, &rows.host()),
+        executable.place(4, &rows.host()),
         &["2 arrays from input 4 on", "5 inputs"],
     );
-    says(executable.place_same(9, &rate(1.)), &["input 9"]);
+    says(executable.place(9, &rate(1.)), &["input 9"]);
     // By its number the rate is found too.
-    let placed = executable.place_same(4, &rate(3.)).expect("room");
+    let placed = executable.place(4, &rate(3.)).expect("room");
     assert_eq!(values(&placed[1]), [3.]);
     assert_eq!(vector(&executable.devices()[0], &[1.]).dims(), [1]);
 }

@@ -152,7 +152,7 @@ fn host_lists_go_to_the_inputs_behind_those_before_them() {
     let error = add.call((&three, &c)).expect_err("one too many");
     has(&error, &["`#1`", "1 array from input 3 on", "3 inputs"]);
     // What comes before isn't known from the types.
-    let error = add.place_same(1, &c).expect_err("not known");
+    let error = add.place(1, &c).expect_err("not known");
     has(&error, &["`#1`", "run time only"]);
 }
 

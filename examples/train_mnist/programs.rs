@@ -128,10 +128,7 @@ impl Programs {
     pub fn init(&self, seed: u32) -> Result<PerDevice<State>> {
         let device = &self.init.executable().devices()[0];
         let state = self.init.call((&Buffer::scalar(device, seed)?,))?;
-        Ok(PerDevice::replicate_tree(
-            self.step.executable().devices(),
-            &state,
-        )?)
+        Ok(PerDevice::replicate_tree(self.step.devices(), &state)?)
     }
 
     /// The order in which an epoch takes the images; the first has the number 0.
@@ -146,7 +143,7 @@ impl Programs {
 
     /// The state with values from the host, on every device.
     pub fn restore(&self, state: &HostTree<'_, State>) -> Result<PerDevice<State>> {
-        Ok(self.step.place_same(0, state)?)
+        Ok(self.step.place(0, state)?)
     }
 
     /// Sums that are zero, for the first step of an epoch.

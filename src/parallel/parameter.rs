@@ -22,7 +22,7 @@ pub struct Part<T>(PhantomData<fn(&T)>);
 pub struct Split<T>(PhantomData<fn(&T)>);
 
 /// A parameter that is passed as host arrays, which every replica gets whole
-/// ([`Executable::place_same`]): `in_axes=None` of `jax.pmap`. Uploaded at each call, and given
+/// ([`Executable::place`]): `in_axes=None` of `jax.pmap`. Uploaded at each call, and given
 /// to it.
 pub struct Same<T>(PhantomData<fn(&T)>);
 
@@ -184,7 +184,7 @@ macro_rules! hosted {
                 executable: &Executable,
                 first_input: usize,
             ) -> Self::Ready<'a> {
-                executable.place(first_input, argument, Replicas::$name)
+                executable.place_over(first_input, argument, Replicas::$name)
             }
 
             fn devices(ready: &Result<PerDevice<T>>) -> Result<usize> {

@@ -20,33 +20,29 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     ///
     /// # Errors
     /// There is no such parameter, or it is of another type; the leaf counts of those before it
-    /// are known at run time only; as [`Executable::place_same`](crate::Executable::place_same).
-    pub fn place_same<T: Tree>(
-        &self,
-        parameter: usize,
-        host: &HostTree<'_, T>,
-    ) -> Result<PerDevice<T>> {
-        self.place(parameter, host, Replicas::Same)
+    /// are known at run time only; as [`Executable::place`](crate::Executable::place).
+    pub fn place<T: Tree>(&self, parameter: usize, host: &HostTree<'_, T>) -> Result<PerDevice<T>> {
+        self.place_over(parameter, host, Replicas::Same)
     }
 
     /// Uploads host arrays for a parameter, split over the replicas, as
     /// [`Split`](crate::Split) does at a call: the next batch while a step runs, say.
     ///
     /// # Errors
-    /// As [`ParallelFunction::place_same`] and [`Executable::place_split`](crate::Executable::place_split).
+    /// As [`ParallelFunction::place`] and [`Executable::place_split`](crate::Executable::place_split).
     pub fn place_split<T: Tree>(
         &self,
         parameter: usize,
         host: &HostTree<'_, T>,
     ) -> Result<PerDevice<T>> {
-        self.place(parameter, host, Replicas::Split)
+        self.place_over(parameter, host, Replicas::Split)
     }
 
     /// Zeros (`false` for `pred`) for a parameter, on every device in the shapes that it takes:
     /// metrics, gradients to be summed up, an optimizer's moments.
     ///
     /// # Errors
-    /// How `T` is built is known at run time only; as [`ParallelFunction::place_same`] of the
+    /// How `T` is built is known at run time only; as [`ParallelFunction::place`] of the
     /// parameter, and [`Buffer::from_bytes`].
     pub fn zeros<T: Tree>(&self, parameter: usize) -> Result<PerDevice<T>> {
         let first_input = self.first_input::<T>(parameter)?;
@@ -62,7 +58,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         .map_err(|error| self.not_for(parameter, Err(error)))
     }
 
-    fn place<T: Tree>(
+    fn place_over<T: Tree>(
         &self,
         parameter: usize,
         host: &HostTree<'_, T>,
@@ -70,7 +66,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     ) -> Result<PerDevice<T>> {
         let first_input = self.first_input::<T>(parameter)?;
         self.executable
-            .place(first_input, host, replicas)
+            .place_over(first_input, host, replicas)
             .map_err(|error| self.not_for(parameter, Err(error)))
     }
 
@@ -94,7 +90,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         P::first_input(parameter).ok_or_else(|| {
             Error::invalid(format!(
                 "how many leaves come before `{}` of {} is known at run time only; say it with \
-                 `Executable::place_same` or `place_split`",
+                 `Executable::place` or `place_split`",
                 self.roots.name(parameter),
                 self.program()
             ))
