@@ -189,7 +189,8 @@ impl Sharding {
                 }
                 Err(Error::invalid(format!(
                     "axis {axis} of {global} has the size {size}, which can't be cut into {parts} \
-                     equal parts: the remainder is {}; make it a multiple of {parts}",
+                     equal parts: the remainder is {}; make it a multiple of {parts}, or fill it up \
+                     with `HostTree::pad` or `PerDevice::shard_padded`",
                     size % parts
                 )))
             })
