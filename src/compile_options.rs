@@ -159,8 +159,8 @@ impl CompileOptions {
         self
     }
 
-    /// Settles what was left open and refuses what doesn't fit program and client.
-    pub(crate) fn resolve(&self, program: &Program, client: &Client) -> Result<Resolved> {
+    /// Settles what was left open and refuses what doesn't fit the program and the devices.
+    pub(crate) fn resolve(&self, program: &Program, there: &Present) -> Result<Resolved> {
         let declared = program.declared();
         let assigned = self.assignment.as_ref();
         let replicas = settle(
@@ -178,12 +178,12 @@ impl CompileOptions {
             program,
         )?;
         let needed = replicas.saturating_mul(partitions);
-        let present = client.all_devices().len();
+        let present = there.ids.len();
         if needed > present {
+            let Present { whose, remedy, .. } = there;
             return Err(Error::invalid(format!(
                 "{} is to run on {needed} devices ({replicas} replicas x {partitions} partitions), \
-                 but the client has {present}; make a client with more devices (for CPU: \
-                 `ClientOptions::cpu_device_count`) or ask for fewer",
+                 but {whose} has {present}; {remedy} or ask for fewer",
                 program.origin()
             )));
         }
@@ -197,7 +197,7 @@ impl CompileOptions {
             )));
         }
         if let Some(assignment) = assigned {
-            assignment.check(client)?;
+            assignment.check(there)?;
         }
         Ok(Resolved {
             replicas,
@@ -233,6 +233,15 @@ impl CompileOptions {
         }
         .encode_to_vec()
     }
+}
+
+/// The devices that a program can be compiled for: a client's, or a topology's.
+pub(crate) struct Present {
+    /// Whose they are, for messages.
+    pub(crate) whose: &'static str,
+    pub(crate) ids: Vec<i32>,
+    /// What to do where they are too few.
+    pub(crate) remedy: &'static str,
 }
 
 /// Options in which nothing is open any more.
@@ -354,14 +363,16 @@ impl DeviceAssignment {
         &self.ids
     }
 
-    fn check(&self, client: &Client) -> Result<()> {
-        let known: Vec<i32> = client.all_devices().iter().map(Device::id).collect();
+    fn check(&self, there: &Present) -> Result<()> {
+        let Present {
+            whose, ids: known, ..
+        } = there;
         match self.ids.iter().find(|id| !known.contains(id)) {
             None => Ok(()),
             Some(id) => Err(Error::new(
                 Code::NotFound,
                 format!(
-                    "the device assignment names the device id {id}, but the client has the ids \
+                    "the device assignment names the device id {id}, but {whose} has the ids \
                      {known:?}"
                 ),
             )),

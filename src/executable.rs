@@ -3,14 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pjrt_sys::PJRT_LoadedExecutable;
+use pjrt_sys::{PJRT_Executable, PJRT_LoadedExecutable};
 
 use crate::client::{Client, Session};
 use crate::collectives;
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
+use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
-use crate::pjrt::{executable, Owned};
+use crate::pjrt::executable::{self, CompiledSizes};
+use crate::pjrt::owned::{Maker, Owned};
 use crate::program::{self, Program};
 use crate::serialized;
 use crate::signature::Signature;
@@ -36,7 +38,7 @@ impl Executable {
         options: &CompileOptions,
     ) -> Result<Executable> {
         program.check_version(client.plugin())?;
-        let resolved = options.resolve(program, client)?;
+        let resolved = options.resolve(program, &client.present())?;
         let encoded = options.encode(&resolved);
         let raw = executable::compile(
             client.session(),
@@ -53,30 +55,15 @@ impl Executable {
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
-        let payload = serialized::unwrap(bytes, client)?;
+        let maker = serialized::maker_of(client);
+        let payload = serialized::EXECUTABLE.unwrap(bytes, &maker)?;
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a serialised executable"))?;
         Executable::load(client, raw)
     }
 
     fn load(client: &Client, raw: Owned<PJRT_LoadedExecutable>) -> Result<Executable> {
-        let described = raw.executable()?;
-        let (replicas, partitions) = described.replicas_and_partitions()?;
-        let (code, format) = described.optimized_program()?;
-        let module = program::decode_optimized(&code, &format)?;
-        collectives::check(&module, replicas.saturating_mul(partitions))?;
-        let shapes = &client.session().shapes;
-        let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
-        let stated = described.output_count()?;
-        if stated != signature.outputs().len() {
-            return Err(Error::new(
-                Code::Internal,
-                format!(
-                    "the plugin states {stated} outputs, but the compiled program has {}",
-                    signature.outputs().len()
-                ),
-            ));
-        }
+        let signature = describe(&raw.executable()?, &client.session().shapes)?;
         let indices = raw.devices()?.into_iter();
         let devices: Vec<Device> = indices
             .map(|index| Device::new(client.session(), index))
@@ -120,20 +107,7 @@ impl Executable {
     /// # Errors
     /// The plugin doesn't tell.
     pub fn memory_stats(&self) -> Result<ExecutableMemoryStats> {
-        let sizes = self.raw.executable()?.compiled_sizes()?;
-        Ok(ExecutableMemoryStats {
-            generated_code_bytes: sizes.generated_code,
-            argument_bytes: sizes.argument,
-            output_bytes: sizes.output,
-            alias_bytes: sizes.alias,
-            temp_bytes: sizes.temp,
-            peak_bytes: Some(sizes.peak).filter(|peak| *peak != 0),
-            host_generated_code_bytes: sizes.host_generated_code,
-            host_argument_bytes: sizes.host_argument,
-            host_output_bytes: sizes.host_output,
-            host_alias_bytes: sizes.host_alias,
-            host_temp_bytes: sizes.host_temp,
-        })
+        Ok(self.raw.executable()?.compiled_sizes()?.into())
     }
 
     /// The executable as bytes that [`Client::deserialize`] loads again, on the same
@@ -143,8 +117,32 @@ impl Executable {
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let payload = self.raw.executable()?.serialize()?;
-        Ok(serialized::wrap(&payload, &self.client()))
+        let maker = serialized::maker_of(&self.client());
+        Ok(serialized::EXECUTABLE.wrap(&payload, &maker))
     }
+}
+
+/// Reads what a compiled program takes, gives and donates.
+pub(crate) fn describe<M: Maker>(
+    compiled: &Owned<PJRT_Executable, M>,
+    shapes: &ShapeTable,
+) -> Result<Signature> {
+    let (replicas, partitions) = compiled.replicas_and_partitions()?;
+    let (code, format) = compiled.optimized_program()?;
+    let module = program::decode_optimized(&code, &format)?;
+    collectives::check(&module, replicas.saturating_mul(partitions))?;
+    let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
+    let stated = compiled.output_count()?;
+    if stated != signature.outputs().len() {
+        return Err(Error::new(
+            Code::Internal,
+            format!(
+                "the plugin states {stated} outputs, but the compiled program has {}",
+                signature.outputs().len()
+            ),
+        ));
+    }
+    Ok(signature)
 }
 
 impl fmt::Debug for Executable {
@@ -183,4 +181,22 @@ pub struct ExecutableMemoryStats {
     pub host_alias_bytes: i64,
     /// As above, in host memory.
     pub host_temp_bytes: i64,
+}
+
+impl From<CompiledSizes> for ExecutableMemoryStats {
+    fn from(sizes: CompiledSizes) -> ExecutableMemoryStats {
+        ExecutableMemoryStats {
+            generated_code_bytes: sizes.generated_code,
+            argument_bytes: sizes.argument,
+            output_bytes: sizes.output,
+            alias_bytes: sizes.alias,
+            temp_bytes: sizes.temp,
+            peak_bytes: Some(sizes.peak).filter(|peak| *peak != 0),
+            host_generated_code_bytes: sizes.host_generated_code,
+            host_argument_bytes: sizes.host_argument,
+            host_output_bytes: sizes.host_output,
+            host_alias_bytes: sizes.host_alias,
+            host_temp_bytes: sizes.host_temp,
+        }
+    }
 }

@@ -403,6 +403,24 @@ pub(crate) fn decode_optimized(code: &[u8], format: &str) -> Result<HloModulePro
     }
 }
 
+/// The bytes of the module alone.
+pub(crate) fn optimized_module(code: Vec<u8>, format: &str) -> Result<Vec<u8>> {
+    /// Field by field the same in the protobuf's encoding, with the module left as it is.
+    #[derive(Clone, PartialEq, Message)]
+    struct Undecoded {
+        #[prost(bytes = "vec", tag = "1")]
+        hlo_module: Vec<u8>,
+    }
+    decode_optimized(&code, format)?;
+    if format == "hlo" {
+        return Ok(code);
+    }
+    let whole = Undecoded::decode(code.as_slice());
+    whole
+        .map(|whole| whole.hlo_module)
+        .map_err(|error| Error::new(Code::Internal, error.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -56,15 +56,15 @@ pub(crate) const CUDA: Recipe = Recipe {
     platform: "cuda",
     variable: "XLA_PJRT_CUDA_PLUGIN",
     jax_variable: None,
-    fetched: None,
-    pinned: &[],
+    fetched: Some(("fetch-cuda", option_env!("XLA_PJRT_BAKED_CUDA_PLUGIN"))),
+    pinned: &[cache::CUDA],
     installed: &[
         "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
-        "jax_plugins/xla_cuda12/xla_cuda_plugin.so",
+        cache::CUDA.file,
         "xla_plugins/xla_cuda13_pjrt/xla_gpu_pjrt.so",
         "xla_plugins/xla_cuda12_pjrt/xla_gpu_pjrt.so",
     ],
-    remedy: "run\n    python3 -m pip install \"jax-cuda13-plugin[with-cuda]\"",
+    remedy: "build with the feature `fetch-cuda` (to compile without a GPU), or run\n    python3 -m pip install \"jax-cuda13-plugin[with-cuda]\"",
 };
 
 /// Google's TPUs.
@@ -72,10 +72,10 @@ pub(crate) const TPU: Recipe = Recipe {
     platform: "tpu",
     variable: "XLA_PJRT_TPU_PLUGIN",
     jax_variable: Some("TPU_LIBRARY_PATH"),
-    fetched: None,
-    pinned: &[],
-    installed: &["libtpu/libtpu.so"],
-    remedy: "run\n    python3 -m pip install libtpu",
+    fetched: Some(("fetch-tpu", option_env!("XLA_PJRT_BAKED_TPU_PLUGIN"))),
+    pinned: &[cache::TPU],
+    installed: &[cache::TPU.file],
+    remedy: "build with the feature `fetch-tpu`, or run\n    python3 -m pip install libtpu",
 };
 
 /// AMD GPUs.
@@ -460,11 +460,8 @@ mod tests {
         let own = folder.file("own.so");
         let jax = folder.file("jax.so");
         let list = PathBuf::from(format!("tpu:/nowhere, cpu:{}", jax.display()));
-        let cached = folder.file(&format!(
-            "{}/{}",
-            cache::CPU.requirement().replace("==", "-"),
-            cache::CPU.file
-        ));
+        let cached = cache::CPU.path(Path::new(""));
+        let cached = folder.file(cached.to_str().expect("text"));
         let packages = "env/lib/python3.11/site-packages";
         let in_environment = folder.file(&format!("{packages}/{}", cache::CPU_0_81.file));
         let in_python = folder.file(&format!("dist-packages/{}", cache::CPU_0_106.file));
