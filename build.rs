@@ -89,7 +89,8 @@ const TPU: Item = Item {
     baked: "XLA_PJRT_BAKED_TPU_PLUGIN",
     native: true,
     // There is one for each Python; the library in it is for none.
-    picked: "--platform manylinux_2_31_x86_64 --python-version 3.11 --implementation cp --abi cp311",
+    picked:
+        "--platform manylinux_2_31_x86_64 --python-version 3.11 --implementation cp --abi cp311",
     programs: &[],
 };
 

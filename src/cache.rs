@@ -88,7 +88,10 @@ impl Wheel {
 
     /// The folder of their own in which the wheels are unpacked.
     pub(crate) fn folder(&self, cache: &Path) -> PathBuf {
-        let names: Vec<String> = self.requirements().map(|it| it.replace("==", "-")).collect();
+        let names: Vec<String> = self
+            .requirements()
+            .map(|it| it.replace("==", "-"))
+            .collect();
         cache.join(names.join("+"))
     }
 
@@ -139,7 +142,11 @@ mod tests {
         for (wheel, wheels) in [(CPU, 1), (CPU_0_106, 1), (CPU_0_81, 1), (TPU, 1), (CUDA, 2)] {
             let all: Vec<&str> = wheel.requirements().collect();
             assert_eq!(all.len(), wheels, "{all:?}");
-            assert_eq!(wheel.pin.matches("--hash=sha256:").count(), wheels, "{all:?}");
+            assert_eq!(
+                wheel.pin.matches("--hash=sha256:").count(),
+                wheels,
+                "{all:?}"
+            );
             let folder = wheel.folder(Path::new("cache"));
             for requirement in all {
                 let (name, version) = requirement.split_once("==").expect("name==version");

@@ -1,5 +1,9 @@
 //! The instructions of a program that speak to other devices, or to a host.
 
+mod written;
+
+pub(crate) use written::reach as reach_of_text;
+
 use crate::error::{Code, Error, Result};
 use crate::proto::{HloInstructionProto, HloModuleProto};
 
@@ -30,8 +34,94 @@ pub(crate) fn any(module: &HloModuleProto) -> bool {
     })
 }
 
+/// How the numbers in a collective's groups count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// Replicas.
+    Replicas,
+    /// Partitions of a replica.
+    Partitions,
+    /// Devices: replica by replica, each with its partitions.
+    Devices,
+}
+
+impl Numbering {
+    /// By XLA's rules: a channel lets collectives speak across partitions. Reductions and
+    /// gathers then count replicas all the same, unless they are told to count devices;
+    /// exchanges count partitions.
+    fn of(has_channel: bool, is_global: bool, exchanges: bool) -> Numbering {
+        match (has_channel, is_global) {
+            (false, _) => Numbering::Replicas,
+            (true, true) => Numbering::Devices,
+            (true, false) if exchanges => Numbering::Partitions,
+            (true, false) => Numbering::Replicas,
+        }
+    }
+}
+
+/// How many there must be of each for the collectives of a program to make sense, at least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reach {
+    pub(crate) replicas: usize,
+    pub(crate) partitions: usize,
+    pub(crate) devices: usize,
+}
+
+impl Reach {
+    fn widen(&mut self, numbering: Numbering, count: usize) {
+        let known = match numbering {
+            Numbering::Replicas => &mut self.replicas,
+            Numbering::Partitions => &mut self.partitions,
+            Numbering::Devices => &mut self.devices,
+        };
+        *known = count.max(*known);
+    }
+
+    /// What is too few, where something is: the count that is spoken to, and of what. Compilers
+    /// don't check it with a single replica: a run would wait for ever, and libtpu's ends the
+    /// process.
+    pub(crate) fn beyond(
+        &self,
+        replicas: usize,
+        partitions: usize,
+    ) -> Option<(usize, &'static str)> {
+        let there = [
+            (self.replicas, replicas, "replicas"),
+            (self.partitions, partitions, "partitions"),
+            (
+                self.devices,
+                replicas.saturating_mul(partitions),
+                "replicas or partitions",
+            ),
+        ];
+        there
+            .into_iter()
+            .find(|(spoken_to, there, _)| spoken_to > there)
+            .map(|(spoken_to, _, what)| (spoken_to, what))
+    }
+}
+
+/// What the collectives of a module speak to.
+pub(crate) fn reach(module: &HloModuleProto) -> Reach {
+    let mut reach = Reach::default();
+    for instruction in instructions(module) {
+        let count = devices_of(instruction);
+        if count > 0 {
+            let exchanges = ["all-to-all", "collective-permute", "collective-broadcast"]
+                .iter()
+                .any(|name| instruction.opcode.contains(name));
+            let (has_channel, is_global) = (
+                instruction.channel_id > 0,
+                instruction.use_global_device_ids,
+            );
+            reach.widen(Numbering::of(has_channel, is_global, exchanges), count);
+        }
+    }
+    reach
+}
+
 /// How many devices the collectives speak to, at least: by the largest number among them.
-pub(crate) fn devices(module: &HloModuleProto) -> usize {
+fn devices(module: &HloModuleProto) -> usize {
     instructions(module).map(devices_of).max().unwrap_or(0)
 }
 
@@ -53,7 +143,7 @@ fn devices_of(instruction: &HloInstructionProto) -> usize {
 }
 
 /// How many devices there are when `id` is the last.
-pub(crate) fn devices_up_to(id: i64) -> usize {
+fn devices_up_to(id: i64) -> usize {
     usize::try_from(id).map_or(0, |id| id.saturating_add(1))
 }
 

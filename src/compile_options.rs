@@ -187,13 +187,18 @@ impl CompileOptions {
                 program.origin()
             )));
         }
-        if declared.group_devices > needed {
+        if let Some((spoken_to, what)) = declared.reach.beyond(replicas, partitions) {
             return Err(Error::invalid(format!(
-                "the collectives of {} speak to {} devices, but it is to run on {needed} \
-                 ({replicas} replicas x {partitions} partitions); ask for more `replicas` or \
-                 `partitions`",
-                program.origin(),
-                declared.group_devices
+                "the collectives of {} speak to {spoken_to} devices, but it is to run on {needed} \
+                 ({replicas} replicas x {partitions} partitions); ask for more {what}",
+                program.origin()
+            )));
+        }
+        if there.checks_nothing && declared.unread_collectives && needed == 1 {
+            return Err(Error::invalid(format!(
+                "{} is bytecode with collectives, and would be compiled for a single device: ask \
+                 for as many replicas or partitions as it was written for (fewer end the process)",
+                program.origin()
             )));
         }
         if let Some(assignment) = assigned {
@@ -242,6 +247,8 @@ pub(crate) struct Present {
     pub(crate) ids: Vec<i32>,
     /// What to do where they are too few.
     pub(crate) remedy: &'static str,
+    /// Whether the compiler ends the process over a collective that speaks to more.
+    pub(crate) checks_nothing: bool,
 }
 
 /// Options in which nothing is open any more.

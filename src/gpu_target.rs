@@ -104,7 +104,9 @@ impl fmt::Debug for GpuTarget {
 
 /// The number in `field: 32`.
 fn number(text: &str, field: &str) -> Option<f64> {
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or(""));
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or(""));
     lines
         .flat_map(|line| line.split(|c: char| c.is_whitespace() || "{},;".contains(c)))
         .collect::<Vec<_>>()
@@ -128,8 +130,14 @@ mod tests {
             assert_eq!(again, target);
             assert!(target.name().is_some_and(|name| name.contains("80GB")));
         }
-        assert_eq!(number(GpuTarget::h100().as_text(), "core_count"), Some(132.));
-        assert_eq!(number(GpuTarget::a100().as_text(), "clock_rate_ghz"), Some(1.41));
+        assert_eq!(
+            number(GpuTarget::h100().as_text(), "core_count"),
+            Some(132.)
+        );
+        assert_eq!(
+            number(GpuTarget::a100().as_text(), "clock_rate_ghz"),
+            Some(1.41)
+        );
     }
 
     #[test]
@@ -142,7 +150,11 @@ mod tests {
                 .lines()
                 .filter(|line| !line.starts_with(&named))
                 .collect();
-            assert_eq!(without.len() + 1, whole.as_text().lines().count(), "{field}");
+            assert_eq!(
+                without.len() + 1,
+                whole.as_text().lines().count(),
+                "{field}"
+            );
             let error = GpuTarget::from_text(without.join("\n")).expect_err(field);
             assert!(error.message().contains(field), "{error}");
             for bad in ["0", "-1", "\"32\"", "0.0"] {
@@ -163,7 +175,9 @@ mod tests {
         assert!(GpuTarget::from_text(spaced).is_ok(), "spaces before colons");
         let packed = GpuTarget::h100().as_text().replace(": ", ":");
         assert!(GpuTarget::from_text(packed).is_ok(), "no spaces");
-        let comment = GpuTarget::h100().as_text().replace("threads_per_warp", "# threads_per_warp");
+        let comment = GpuTarget::h100()
+            .as_text()
+            .replace("threads_per_warp", "# threads_per_warp");
         assert!(GpuTarget::from_text(comment).is_err(), "in a comment");
     }
 }

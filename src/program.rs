@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::Path;
 
+use memchr::memmem;
 use prost::Message;
 
-use crate::collectives;
+use crate::collectives::{self, Reach};
 use crate::error::{Code, Error, Result};
 use crate::plugin::{Plugin, StableHloVersion};
 use crate::proto::{HloModuleProto, HloModuleProtoWithConfig};
@@ -51,9 +52,21 @@ pub(crate) struct Declared {
     pub(crate) partitions: Option<usize>,
     pub(crate) shardy: bool,
     pub(crate) artifact: Option<StableHloVersion>,
-    /// How many devices its collectives speak to, at least.
-    pub(crate) group_devices: usize,
+    /// What its collectives speak to, at least.
+    pub(crate) reach: Reach,
+    /// Whether it has collectives that `reach` doesn't know of: bytecode isn't read so far.
+    pub(crate) unread_collectives: bool,
 }
+
+/// How the names of collectives stand in bytecode, in StableHLO and in portable artifacts.
+const COLLECTIVES: [&[u8]; 6] = [
+    b"all_gather",
+    b"all_reduce",
+    b"all_to_all",
+    b"collective_broadcast",
+    b"collective_permute",
+    b"reduce_scatter",
+];
 
 /// MLIR bytecode begins with these bytes.
 const BYTECODE_MAGIC: &[u8] = b"ML\xefR";
@@ -315,7 +328,8 @@ impl Declared {
             partitions: number_after(&header, "mhlo.num_partitions"),
             shardy: text.contains("sdy."),
             artifact: None,
-            group_devices: devices_in_groups(text),
+            reach: collectives::reach_of_text(text),
+            unread_collectives: false,
         }
     }
 
@@ -341,30 +355,19 @@ impl Declared {
                 .windows(4)
                 .any(|window| window == b"sdy\0" || window == b"sdy."),
             artifact,
-            group_devices: 0,
+            reach: Reach::default(),
+            unread_collectives: COLLECTIVES
+                .iter()
+                .any(|name| memmem::find(code, name).is_some()),
         }
     }
 
     fn of_hlo(module: &HloModuleProto) -> Declared {
         Declared {
-            group_devices: collectives::devices(module),
+            reach: collectives::reach(module),
             ..Declared::default()
         }
     }
-}
-
-/// How many devices the collectives of a text speak to, by the largest number in its
-/// `replica_groups = dense<[[0, 1], [2, 3]]>`. Other spellings, such as the digits of long
-/// lists, are seen once the program is compiled.
-fn devices_in_groups(text: &str) -> usize {
-    let groups = text.split("replica_groups = dense<").skip(1);
-    let numbers = groups.flat_map(|rest| {
-        let list = rest.split('>').next().unwrap_or("");
-        let list = if list.starts_with('"') { "" } else { list };
-        list.split(|c: char| !(c.is_ascii_digit() || c == '-'))
-    });
-    let ids = numbers.filter_map(|number| number.parse::<i64>().ok());
-    ids.map(collectives::devices_up_to).max().unwrap_or(0)
 }
 
 /// The name in `module @name`, for messages.
@@ -437,22 +440,6 @@ mod tests {
         assert_eq!(
             Declared::of_text("func.func @main() {}"),
             Declared::default()
-        );
-    }
-
-    #[test]
-    fn collectives_tell_how_many_devices_they_speak_to() {
-        let text = "replica_groups = dense<[[0, 2], [1, 3]]> : tensor<2x2xi64>";
-        assert_eq!(devices_in_groups(text), 4);
-        assert_eq!(
-            devices_in_groups("replica_groups = dense<0> : tensor<1x1xi64>"),
-            1
-        );
-        assert_eq!(devices_in_groups("replica_groups = dense<[[0, -1]]>"), 1);
-        assert_eq!(devices_in_groups("func.func @main() {}"), 0);
-        assert_eq!(
-            devices_in_groups("replica_groups = dense<\"0x0000000001\">"),
-            0
         );
     }
 

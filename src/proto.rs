@@ -203,12 +203,17 @@ pub(crate) struct HloInstructionProto {
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]
     pub parameter_number: i64,
+    /// Above 0 where a collective speaks across partitions.
+    #[prost(int64, tag = "26")]
+    pub channel_id: i64,
     #[prost(bool, tag = "47")]
     pub is_host_transfer: bool,
     #[prost(message, repeated, tag = "49")]
     pub replica_groups: Vec<ReplicaGroup>,
     #[prost(message, repeated, tag = "52")]
     pub source_target_pairs: Vec<SourceTarget>,
+    #[prost(bool, tag = "71")]
+    pub use_global_device_ids: bool,
     #[prost(message, optional, tag = "87")]
     pub collective_device_list: Option<CollectiveDeviceList>,
 }

@@ -554,10 +554,12 @@ mod tests {
   - XLA_PJRT_TPU_PLUGIN: not set
   - TPU_LIBRARY_PATH: not set
   - PJRT_NAMES_AND_LIBRARY_PATHS: no entry tpu:PATH in `cpu:/a.so`
+  - feature fetch-tpu: not on in this build
+  - cache: no folder known, set XLA_PJRT_CACHE
   - VIRTUAL_ENV: no site-packages in /no/env
   - CONDA_PREFIX: not set
   - python: /no/dist-packages: no libtpu/libtpu.so
-To get one, run
+To get one, build with the feature `fetch-tpu`, or run
     python3 -m pip install libtpu
 One that lies elsewhere can be named in XLA_PJRT_TPU_PLUGIN."
         );

@@ -53,7 +53,8 @@ fn variables_in(root: &Path, is_set: impl Fn(&str) -> bool) -> Vec<(&'static str
 /// handed to virtual machines, Google's network card inside of those.
 fn has_tpu(root: &Path) -> bool {
     numbered(&root.join("dev"), "accel")
-        || (numbered(&root.join("dev/vfio"), "") && google_device(&root.join("sys/bus/pci/devices")))
+        || (numbered(&root.join("dev/vfio"), "")
+            && google_device(&root.join("sys/bus/pci/devices")))
 }
 
 /// Whether a folder has an entry of this name and a number.
@@ -151,9 +152,11 @@ mod tests {
     #[test]
     fn tpus_are_told_from_their_surroundings() {
         let tpu_v4 = Machine::new("v4").with("dev/accel0", "");
-        let tpu_v6e = Machine::new("v6e")
-            .with("dev/vfio/0", "")
-            .pci("0000:00:05.0", "0x1ae0\n", "0x120000\n");
+        let tpu_v6e = Machine::new("v6e").with("dev/vfio/0", "").pci(
+            "0000:00:05.0",
+            "0x1ae0\n",
+            "0x120000\n",
+        );
         let hidden_bus = Machine::new("hidden").with("dev/vfio/7", "");
         fs::remove_dir_all(hidden_bus.0.join("sys")).expect("removed");
         for machine in [tpu_v4, tpu_v6e, hidden_bus] {
@@ -194,8 +197,19 @@ mod tests {
             assert!(check_name(good).is_ok(), "{good}");
         }
         for bad in [
-            "", "v5e", "v5e:", ":2x2", "v5e:0x2", "v5e:00x2", "v4:2x2x0", "v5e:2", "v5e:2xx2",
-            "v5e:2x2x2x2", "v5e:-1x2", "v5litepod-4", "v5e:65536x65536",
+            "",
+            "v5e",
+            "v5e:",
+            ":2x2",
+            "v5e:0x2",
+            "v5e:00x2",
+            "v4:2x2x0",
+            "v5e:2",
+            "v5e:2xx2",
+            "v5e:2x2x2x2",
+            "v5e:-1x2",
+            "v5litepod-4",
+            "v5e:65536x65536",
         ] {
             let error = check_name(bad).expect_err(bad);
             assert!(error.message().contains("tpu7x"), "{error}");

@@ -15,12 +15,11 @@ use pjrt_sys::{
     PJRT_Client_AddressableMemories_Args, PJRT_Client_Create_Args,
     PJRT_Client_DefaultDeviceAssignment_Args, PJRT_Client_Destroy_Args, PJRT_Client_Devices_Args,
     PJRT_Client_PlatformName_Args, PJRT_Client_PlatformVersion_Args, PJRT_Client_ProcessIndex_Args,
-    PJRT_Device, PJRT_DeviceDescription,
-    PJRT_Device_AddressableMemories_Args, PJRT_Device_DefaultMemory_Args,
-    PJRT_Device_GetDescription_Args, PJRT_Device_IsAddressable_Args,
-    PJRT_Device_LocalHardwareId_Args, PJRT_Device_MemoryStats_Args, PJRT_Event, PJRT_Memory,
-    PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args, PJRT_Memory_Id_Args,
-    PJRT_Memory_Kind_Args,
+    PJRT_Device, PJRT_DeviceDescription, PJRT_Device_AddressableMemories_Args,
+    PJRT_Device_DefaultMemory_Args, PJRT_Device_GetDescription_Args,
+    PJRT_Device_IsAddressable_Args, PJRT_Device_LocalHardwareId_Args, PJRT_Device_MemoryStats_Args,
+    PJRT_Event, PJRT_Memory, PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args,
+    PJRT_Memory_Id_Args, PJRT_Memory_Kind_Args,
 };
 
 use super::api::Api;

@@ -8,8 +8,7 @@ use pjrt_sys::{
     entry, Args, PJRT_Client_TopologyDescription_Args, PJRT_Compile_Args, PJRT_Executable,
     PJRT_TopologyDescription, PJRT_TopologyDescription_Attributes_Args,
     PJRT_TopologyDescription_Create_Args, PJRT_TopologyDescription_Deserialize_Args,
-    PJRT_TopologyDescription_Fingerprint_Args,
-    PJRT_TopologyDescription_GetDeviceDescriptions_Args,
+    PJRT_TopologyDescription_Fingerprint_Args, PJRT_TopologyDescription_GetDeviceDescriptions_Args,
     PJRT_TopologyDescription_PlatformName_Args, PJRT_TopologyDescription_PlatformVersion_Args,
     PJRT_TopologyDescription_Serialize_Args,
 };
@@ -51,11 +50,7 @@ impl Maker for Arc<RawTopology> {
 
 impl RawTopology {
     /// Makes a topology by name and options (`PJRT_TopologyDescription_Create`).
-    pub(crate) fn create(
-        api: Api,
-        name: &str,
-        options: &[(String, Value)],
-    ) -> Result<RawTopology> {
+    pub(crate) fn create(api: Api, name: &str, options: &[(String, Value)]) -> Result<RawTopology> {
         let named = named_value::write(options);
         let mut args = PJRT_TopologyDescription_Create_Args::zeroed();
         args.topology_name = chars(name.as_bytes());
