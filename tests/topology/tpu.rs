@@ -54,10 +54,11 @@ fn topologies_say_what_they_have() {
 #[test]
 fn every_kind_is_described() {
     let plugin = Plugin::tpu().expect("libtpu");
+    // Two cores of a chip are a device each, or one together ("megacore").
     for (name, devices) in [
         ("v2:2x2", 8),
         ("v3:2x2", 8),
-        ("v4:2x2x1", 4),
+        ("v4:2x2x1", 8),
         ("v5e:4x4", 16),
         ("v5p:2x2x1", 4),
         ("v6e:2x4", 8),
@@ -67,7 +68,11 @@ fn every_kind_is_described() {
             .topology(&TopologyOptions::new(name))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(topology.devices().len(), devices, "{name}");
+        train_step::compile(&topology, "add", &CompileOptions::new());
     }
+    let together = TopologyOptions::new("v4:2x2x1").option("chip_config_name", "megacore");
+    let together = plugin.topology(&together).expect("an option of libtpu");
+    assert_eq!(together.devices().len(), 4);
 }
 
 #[test]
