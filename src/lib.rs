@@ -64,12 +64,18 @@
 //! [`Executable::run_per_device`]: a list of arguments for each, in the order of
 //! [`Executable::devices`].
 //!
+//! # Devices that aren't there
+//!
+//! A [`Topology`] describes devices, TPUs or GPUs, that this machine needn't have.
+//! [`Topology::compile`] gives a [`CompiledProgram`]: signature, donations, memory and costs, and
+//! bytes that load where the devices are.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`].
+//! [`Client::deserialize`] come from [`Executable::serialize`] or [`CompiledProgram::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.

@@ -542,6 +542,29 @@ mod tests {
     }
 
     #[test]
+    fn wheels_of_accelerators_are_found_where_pip_puts_them() {
+        let folder = Folder::new("accelerators");
+        let packages = "env/lib/python3.11/site-packages";
+        let env = folder.0.join("env");
+        let environment = [("VIRTUAL_ENV", env.as_path())];
+        let tpu = folder.file(&format!("{packages}/libtpu/libtpu.so"));
+        assert_found(search(&TPU, &environment, no_python()), &tpu, "VIRTUAL_ENV");
+        let cuda12 = "jax_plugins/xla_cuda12/xla_cuda_plugin.so";
+        let cuda12 = folder.file(&format!("{packages}/{cuda12}"));
+        assert_found(
+            search(&CUDA, &environment, no_python()),
+            &cuda12,
+            "VIRTUAL_ENV",
+        );
+        // What a feature has fetched comes before.
+        let cached = cache::CUDA.path(Path::new("cache"));
+        let cached = folder.file(cached.to_str().expect("text"));
+        let cache = folder.0.join("cache");
+        let both = [environment[0], ("XLA_PJRT_CACHE", cache.as_path())];
+        assert_found(search(&CUDA, &both, no_python()), &cached, "cache");
+    }
+
+    #[test]
     fn failure_lists_every_place_and_the_way_out() {
         let tpu = [
             (JAX_LIST, Path::new("cpu:/a.so")),

@@ -1,7 +1,7 @@
 //! The envelope of what was serialised: executables and topologies.
 //!
 //! What a plugin serialises of an executable is machine code, and loading damaged or foreign
-//! bytes is undefined; a topology with a damaged number ends the process. So they are kept with what made them and a checksum, and both are
+//! bytes is undefined; a topology with a damaged number can be another one. So they are kept with what made them and a checksum, and both are
 //! checked before the plugin sees them. This guards against accidents, not against
 //! malice: load only files that you trust, as with any program.
 

@@ -155,6 +155,8 @@ impl Topology {
 
     pub(crate) fn create(plugin: &Plugin, options: &TopologyOptions) -> Result<Topology> {
         options.check()?;
+        // The compiler reads the flags when it is first used.
+        xla_flags::check(plugin.path())?;
         if plugin.is_libtpu() {
             tpu::check_name(&options.name)?;
         }
@@ -176,14 +178,13 @@ impl Topology {
     pub(crate) fn deserialize(plugin: &Plugin, bytes: &[u8]) -> Result<Topology> {
         let payload =
             serialized::TOPOLOGY.unwrap(bytes, &serialized::maker_of_topologies(plugin))?;
+        xla_flags::check(plugin.path())?;
         let raw = RawTopology::deserialize(plugin.api(), payload)
             .map_err(|error| error.context("reading a serialised topology"))?;
         Topology::read(plugin, raw)
     }
 
     fn read(plugin: &Plugin, raw: RawTopology) -> Result<Topology> {
-        // Compilers read the flags when first used.
-        xla_flags::check(plugin.path())?;
         let devices = raw.devices()?.into_iter().map(|about| TopologyDevice {
             id: about.id,
             process_index: about.process_index,

@@ -209,6 +209,17 @@ fn what_libtpu_must_be_told_is_in_the_environment() {
     assert!(!ended.stderr.contains("WARNING"), "{}", ended.stderr);
 }
 
+/// An unknown flag ends the process when something is compiled for the first time.
+#[test]
+fn unknown_flags_are_refused_first() {
+    let ended = in_child("tpu::unknown_flags_are_refused_first", || {
+        std::env::set_var("XLA_FLAGS", "--xla_no_such_flag=true");
+        let error = Topology::tpu("v5e:2x2").expect_err("unknown");
+        assert!(error.message().contains("xla_no_such_flag"), "{error}");
+    });
+    ended.check_well();
+}
+
 #[test]
 fn without_a_tpu_there_is_no_client() {
     let ended = in_child("tpu::without_a_tpu_there_is_no_client", || {
