@@ -173,3 +173,64 @@ pub(crate) fn check(module: &HloModuleProto, devices_that_run: usize) -> Result<
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::{CollectiveDeviceList, HloComputationProto, IotaReplicaGroups};
+
+    fn module(instruction: HloInstructionProto) -> HloModuleProto {
+        HloModuleProto {
+            computations: vec![HloComputationProto {
+                instructions: vec![instruction],
+                ..HloComputationProto::default()
+            }],
+            ..HloModuleProto::default()
+        }
+    }
+
+    #[test]
+    fn modules_count_as_texts_do() {
+        for (opcode, channel_id, use_global_device_ids, wanted) in [
+            ("all-reduce", 0, false, (6, 0, 0)),
+            ("all-reduce-start", 1, false, (6, 0, 0)),
+            ("all-reduce", 1, true, (0, 0, 6)),
+            ("all-to-all", 0, false, (6, 0, 0)),
+            ("ragged-all-to-all", 2, false, (0, 6, 0)),
+            ("collective-permute", 1, false, (0, 6, 0)),
+        ] {
+            let reach = reach(&module(HloInstructionProto {
+                opcode: opcode.to_owned(),
+                channel_id,
+                use_global_device_ids,
+                collective_device_list: Some(CollectiveDeviceList {
+                    iota: Some(IotaReplicaGroups {
+                        groups: 2,
+                        devices_in_a_group: 3,
+                    }),
+                    ..CollectiveDeviceList::default()
+                }),
+                ..HloInstructionProto::default()
+            }));
+            let found = (reach.replicas, reach.partitions, reach.devices);
+            assert_eq!(found, wanted, "{opcode}");
+        }
+        let none = module(HloInstructionProto::default());
+        assert_eq!(reach(&none), Reach::default());
+    }
+
+    #[test]
+    fn too_few_are_told() {
+        let reach = |replicas, partitions, devices| Reach {
+            replicas,
+            partitions,
+            devices,
+        };
+        assert_eq!(reach(4, 2, 8).beyond(4, 2), None);
+        assert_eq!(reach(4, 0, 0).beyond(1, 4), Some((4, "replicas")));
+        assert_eq!(reach(0, 4, 0).beyond(4, 1), Some((4, "partitions")));
+        let both = Some((4, "replicas or partitions"));
+        assert_eq!(reach(0, 0, 4).beyond(1, 2), both);
+        assert_eq!(reach(0, 0, 4).beyond(2, 2), None);
+    }
+}
