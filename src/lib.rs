@@ -133,6 +133,7 @@ mod signature;
 mod spare;
 mod spread;
 mod topology;
+mod topology_options;
 mod tpu;
 pub mod tree;
 mod upload;
@@ -180,7 +181,8 @@ pub use rng::RngKey;
 pub use shape::{Layout, Shape};
 pub use sharding::{Block, Sharding};
 pub use signature::{Donation, Input, Output, Signature};
-pub use topology::{Topology, TopologyDevice, TopologyOptions};
+pub use topology::{Topology, TopologyDevice};
+pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
 

@@ -8,7 +8,8 @@ use crate::client::{Client, ClientOptions};
 use crate::error::{Code, Error, Result};
 use crate::pjrt::{library, Api};
 use crate::search::{self, Recipe};
-use crate::topology::{Topology, TopologyOptions};
+use crate::topology::Topology;
+use crate::topology_options::TopologyOptions;
 use crate::value::Value;
 
 /// A loaded PJRT plugin. Cheap to clone.
@@ -78,6 +79,10 @@ impl Plugin {
 
     /// The CUDA plugin (`jax-cuda12-pjrt` or `jax-cuda13-pjrt`), found like
     /// [`Plugin::cpu`]; its variable is `XLA_PJRT_CUDA_PLUGIN`.
+    ///
+    /// The one that the feature `fetch-cuda` fetches is for compiling: it comes without the
+    /// libraries that runs need, so a build with the feature that is to run on GPUs too sets the
+    /// variable. A build without it never looks at what was fetched.
     ///
     /// # Errors
     /// As [`Plugin::cpu`].

@@ -57,7 +57,8 @@ pub(crate) const CUDA: Recipe = Recipe {
     variable: "XLA_PJRT_CUDA_PLUGIN",
     jax_variable: None,
     fetched: Some(("fetch-cuda", option_env!("XLA_PJRT_BAKED_CUDA_PLUGIN"))),
-    pinned: &[cache::CUDA],
+    // Fetched for compiling, it lacks the libraries that runs need: found by the feature alone.
+    pinned: &[],
     installed: &[
         "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
         cache::CUDA.file,
@@ -556,12 +557,15 @@ mod tests {
             &cuda12,
             "VIRTUAL_ENV",
         );
-        // What a feature has fetched comes before.
-        let cached = cache::CUDA.path(Path::new("cache"));
-        let cached = folder.file(cached.to_str().expect("text"));
+        // What a feature has fetched comes before, where it can run too.
+        for file in [cache::CUDA, cache::TPU].map(|it| it.path(Path::new("cache"))) {
+            folder.file(file.to_str().expect("text"));
+        }
         let cache = folder.0.join("cache");
         let both = [environment[0], ("XLA_PJRT_CACHE", cache.as_path())];
-        assert_found(search(&CUDA, &both, no_python()), &cached, "cache");
+        assert_found(search(&CUDA, &both, no_python()), &cuda12, "VIRTUAL_ENV");
+        let fetched = cache::TPU.path(&cache);
+        assert_found(search(&TPU, &both, no_python()), &fetched, "cache");
     }
 
     #[test]
