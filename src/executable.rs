@@ -3,15 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pjrt_sys::PJRT_LoadedExecutable;
+use pjrt_sys::{PJRT_Executable, PJRT_LoadedExecutable};
 
 use crate::client::{Client, Session};
 use crate::collectives;
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
+use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
 use crate::launch::Paced;
-use crate::pjrt::{executable, Owned};
+use crate::pjrt::executable::{self, CompiledSizes};
+use crate::pjrt::owned::{Maker, Owned};
 use crate::program::{self, Program};
 use crate::serialized;
 use crate::signature::Signature;
@@ -39,7 +41,7 @@ impl Executable {
         options: &CompileOptions,
     ) -> Result<Executable> {
         program.check_version(client.plugin())?;
-        let resolved = options.resolve(program, client)?;
+        let resolved = options.resolve(program, &client.present())?;
         let encoded = options.encode(&resolved);
         let counted = count(
             client,
@@ -60,8 +62,9 @@ impl Executable {
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
-        let payload = serialized::unwrap(bytes, client)?;
         let counted = count(client, client.device_count());
+        let maker = serialized::maker_of(client);
+        let payload = serialized::EXECUTABLE.unwrap(bytes, &maker)?;
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a serialised executable"))?;
         Executable::load(client, raw, counted)
@@ -72,23 +75,7 @@ impl Executable {
         raw: Owned<PJRT_LoadedExecutable>,
         counted: Option<Paced>,
     ) -> Result<Executable> {
-        let described = raw.executable()?;
-        let (replicas, partitions) = described.replicas_and_partitions()?;
-        let (code, format) = described.optimized_program()?;
-        let module = program::decode_optimized(&code, &format)?;
-        collectives::check(&module, replicas, partitions)?;
-        let shapes = &client.session().shapes;
-        let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
-        let stated = described.output_count()?;
-        if stated != signature.outputs().len() {
-            return Err(Error::new(
-                Code::Internal,
-                format!(
-                    "the plugin states {stated} outputs, but the compiled program has {}",
-                    signature.outputs().len()
-                ),
-            ));
-        }
+        let signature = describe(&raw.executable()?, &client.session().shapes)?;
         let indices = raw.devices()?.into_iter();
         let devices: Vec<Device> = indices
             .map(|index| Device::new(client.session(), index))
@@ -134,20 +121,7 @@ impl Executable {
     /// # Errors
     /// The plugin doesn't tell.
     pub fn memory_stats(&self) -> Result<ExecutableMemoryStats> {
-        let sizes = self.raw.executable()?.compiled_sizes()?;
-        Ok(ExecutableMemoryStats {
-            generated_code_bytes: sizes.generated_code,
-            argument_bytes: sizes.argument,
-            output_bytes: sizes.output,
-            alias_bytes: sizes.alias,
-            temp_bytes: sizes.temp,
-            peak_bytes: Some(sizes.peak).filter(|peak| *peak != 0),
-            host_generated_code_bytes: sizes.host_generated_code,
-            host_argument_bytes: sizes.host_argument,
-            host_output_bytes: sizes.host_output,
-            host_alias_bytes: sizes.host_alias,
-            host_temp_bytes: sizes.host_temp,
-        })
+        Ok(self.raw.executable()?.compiled_sizes()?.into())
     }
 
     /// The executable as bytes that [`Client::deserialize`] loads again, on the same
@@ -157,7 +131,8 @@ impl Executable {
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let payload = self.raw.executable()?.serialize()?;
-        Ok(serialized::wrap(&payload, &self.client()))
+        let maker = serialized::maker_of(&self.client());
+        Ok(serialized::EXECUTABLE.wrap(&payload, &maker))
     }
 }
 
@@ -166,6 +141,29 @@ impl Executable {
 fn count(client: &Client, devices: usize) -> Option<Paced> {
     let may_be_paced = devices > 1 && client.platform_name() == "cpu";
     may_be_paced.then(|| Paced::count(client.session()))
+}
+
+/// Reads what a compiled program takes, gives and donates.
+pub(crate) fn describe<M: Maker>(
+    compiled: &Owned<PJRT_Executable, M>,
+    shapes: &ShapeTable,
+) -> Result<Signature> {
+    let (replicas, partitions) = compiled.replicas_and_partitions()?;
+    let (code, format) = compiled.optimized_program()?;
+    let module = program::decode_optimized(&code, &format)?;
+    collectives::check(&module, replicas, partitions)?;
+    let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
+    let stated = compiled.output_count()?;
+    if stated != signature.outputs().len() {
+        return Err(Error::new(
+            Code::Internal,
+            format!(
+                "the plugin states {stated} outputs, but the compiled program has {}",
+                signature.outputs().len()
+            ),
+        ));
+    }
+    Ok(signature)
 }
 
 impl fmt::Debug for Executable {
@@ -204,4 +202,22 @@ pub struct ExecutableMemoryStats {
     pub host_alias_bytes: i64,
     /// As above, in host memory.
     pub host_temp_bytes: i64,
+}
+
+impl From<CompiledSizes> for ExecutableMemoryStats {
+    fn from(sizes: CompiledSizes) -> ExecutableMemoryStats {
+        ExecutableMemoryStats {
+            generated_code_bytes: sizes.generated_code,
+            argument_bytes: sizes.argument,
+            output_bytes: sizes.output,
+            alias_bytes: sizes.alias,
+            temp_bytes: sizes.temp,
+            peak_bytes: Some(sizes.peak).filter(|peak| *peak != 0),
+            host_generated_code_bytes: sizes.host_generated_code,
+            host_argument_bytes: sizes.host_argument,
+            host_output_bytes: sizes.host_output,
+            host_alias_bytes: sizes.host_alias,
+            host_temp_bytes: sizes.host_temp,
+        }
+    }
 }

@@ -66,12 +66,18 @@
 //! on all devices ([`PerDevice`]). A program from a file is loaded as one by the
 //! `load_parallel` that [`program`](macro@program) makes.
 //!
+//! # Devices that aren't there
+//!
+//! A [`Topology`] describes devices, TPUs or GPUs, that this machine needn't have.
+//! [`Topology::compile`] gives a [`CompiledProgram`]: signature, donations, memory and costs, and
+//! bytes that load where the devices are.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`].
+//! [`Client::deserialize`] come from [`Executable::serialize`] or [`CompiledProgram::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.
@@ -84,6 +90,7 @@ mod call_error;
 mod client;
 mod collectives;
 mod compile_options;
+mod compiled_program;
 mod device;
 mod device_assignment;
 mod device_shape;
@@ -98,6 +105,7 @@ pub mod fit;
 mod float8;
 mod function;
 mod function_error;
+mod gpu_target;
 mod host_array;
 mod host_read;
 mod host_tree;
@@ -127,6 +135,9 @@ mod sharding;
 mod signature;
 mod spare;
 mod spread;
+mod topology;
+mod topology_options;
+mod tpu;
 pub mod tree;
 mod upload;
 mod value;
@@ -138,6 +149,7 @@ pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
 pub use client::{Client, ClientOptions};
 pub use compile_options::{CompileOptions, OptionValue};
+pub use compiled_program::CompiledProgram;
 pub use device::{Device, MemoryStats};
 pub use device_assignment::DeviceAssignment;
 pub use donation_report::{DonationReport, GivenLeaf};
@@ -150,6 +162,7 @@ pub use float8::{
 };
 pub use function::Function;
 pub use function_error::{FunctionError, LostLeaf, Survivor};
+pub use gpu_target::GpuTarget;
 pub use host_array::HostArray;
 pub use host_read::HostRead;
 pub use host_tree::HostTree;
@@ -172,6 +185,8 @@ pub use rng::RngKey;
 pub use shape::{Layout, Shape};
 pub use sharding::{Block, Sharding};
 pub use signature::{Donation, Input, Output, Signature};
+pub use topology::{Topology, TopologyDevice};
+pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
 
