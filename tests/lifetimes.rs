@@ -776,7 +776,7 @@ markers! {
     F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack, GivenLeaf,
     HostArray<'static>, HostRead<f32>, HostVec<f32>, HostVecError<f32>, Input, Layout, Lost,
     LostLeaf, Memory, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Part<Buffer>,
-    PerDevice<Buffer>, Place, Plugin, Program, ProgramFormat, Same<Buffer>, Shape, Sharding,
+    PerDevice<Buffer>, Place, Plugin, RngKey, Program, ProgramFormat, Same<Buffer>, Shape, Sharding,
     Signature, Split<Buffer>, StableHloVersion, Survivor, Value,
 }
 
@@ -803,6 +803,9 @@ fn every_public_type_may_go_to_other_threads() {
     type Markers = (xla::Give<Buffer>, xla::Split<Buffer>);
     is_send_and_sync::<xla::ParallelFunction<Markers, xla::Each<Buffer>>>();
     is_send_and_sync::<xla::PartOf<'static, Buffer>>();
+    // Its items are for one thread to take.
+    fn is_send<T: Send>() {}
+    is_send::<xla::Prefetch<'static, Buffer>>();
     is_send_and_sync::<xla::Ref<Buffer>>();
     is_send_and_sync::<xla::Scope<'static, 'static>>();
     let twofold = [
@@ -812,6 +815,7 @@ fn every_public_type_may_go_to_other_threads() {
         "HostView",
         "ParallelFunction",
         "PartOf",
+        "Prefetch",
         "Ref",
         "Scope",
     ];
