@@ -25,8 +25,6 @@ pub(crate) struct Entry {
     pub(crate) value: Attribute,
     /// Where the value begins (the name of one without).
     pub(crate) at: usize,
-    /// Where it ends.
-    pub(crate) end: usize,
 }
 
 /// Builtin attributes whose body is in angle brackets.
@@ -70,13 +68,7 @@ impl Parser<'_> {
                 at = parser.start;
                 value = parser.nested(Parser::attribute)?;
             }
-            let end = parser.end;
-            entries.push(Entry {
-                name,
-                value,
-                at,
-                end,
-            });
+            entries.push(Entry { name, value, at });
             Ok(())
         })?;
         Ok(entries)

@@ -1,8 +1,5 @@
 //! Writing donations into a text.
 
-use std::ops::Range;
-
-use crate::attribute::{Attribute, Entry};
 use crate::form;
 use crate::module;
 use crate::{Error, Input, Main};
@@ -39,13 +36,7 @@ pub(crate) struct Missing {
 }
 
 /// Where an argument's attributes are.
-pub(crate) struct Site {
-    place: Place,
-    /// The value of `jax.buffer_donor`, which stands in a dictionary once at most.
-    donor: Option<Range<usize>>,
-}
-
-enum Place {
+pub(crate) enum Site {
     /// There are none: they belong behind the type, which ends at this byte.
     Behind(usize),
     /// Right behind the `{`.
@@ -53,46 +44,19 @@ enum Place {
 }
 
 impl Site {
-    /// Of an argument without a dictionary, whose type ends at a byte.
-    pub(crate) fn behind(end: usize) -> Site {
-        Site {
-            place: Place::Behind(end),
-            donor: None,
-        }
-    }
-
-    /// Of an argument's dictionary, whose first byte behind the `{` is told.
-    pub(crate) fn inside(at: usize, entries: &[Entry]) -> Site {
-        let donor = entries.iter().find(|entry| entry.name == DONOR);
-        Site {
-            place: Place::Inside {
-                at,
-                empty: entries.is_empty(),
-            },
-            // One without a value is refused later.
-            donor: donor
-                .filter(|entry| entry.value != Attribute::Unit)
-                .map(|entry| entry.at..entry.end),
-        }
-    }
-
-    /// The bytes to be replaced, and by what.
+    /// What is to be written.
     fn edit(&self, donation: Donation) -> Edit {
-        if let (Some(value), Donation::Any) = (&self.donor, donation) {
-            return (value.clone(), "true".to_owned());
-        }
         let entry = donation.entry();
-        match self.place {
-            Place::Behind(at) => (at..at, format!(" {{{entry}}}")),
-            Place::Inside { at, empty: true } => (at..at, entry),
-            Place::Inside { at, empty: false } => (at..at, format!("{entry}, ")),
+        match *self {
+            Site::Behind(at) => (at, format!(" {{{entry}}}")),
+            Site::Inside { at, empty: true } => (at, entry),
+            Site::Inside { at, empty: false } => (at, format!("{entry}, ")),
         }
     }
 }
 
-const DONOR: &str = "jax.buffer_donor";
-
-type Edit = (Range<usize>, String);
+/// What is written, and before which byte.
+type Edit = (usize, String);
 
 /// The same program with more inputs donated: each by its index, with what it is given for.
 /// Nothing but these attributes changes, byte for byte.
@@ -105,13 +69,13 @@ pub fn donate(code: &[u8], donations: &[(usize, Donation)]) -> Result<String, Er
     let (main, sites) = module::read(text)?;
     let wanted = with(&main, donations)?;
     let mut edits = edits(&sites, main.inputs.len(), donations)?;
-    edits.sort_by_key(|(range, _)| range.start);
+    edits.sort_by_key(|(at, _)| *at);
     let mut donating = String::with_capacity(text.len() + 64 * edits.len());
     let mut from = 0;
-    for (range, new) in edits {
-        donating.push_str(&text[from..range.start]);
+    for (at, new) in edits {
+        donating.push_str(&text[from..at]);
         donating.push_str(&new);
-        from = range.end;
+        from = at;
     }
     donating.push_str(&text[from..]);
     // What was written is read, so that a form that isn't understood is an error, not
@@ -204,5 +168,5 @@ fn edits(
     }
     let dictionaries: Vec<String> = all.iter().map(|entry| format!("{{{entry}}}")).collect();
     let list = format!("arg_attrs = [{}], ", dictionaries.join(", "));
-    Ok(vec![(missing.inside..missing.inside, list)])
+    Ok(vec![(missing.inside, list)])
 }

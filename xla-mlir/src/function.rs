@@ -89,7 +89,7 @@ impl Parser<'_> {
         let (attributes, site) = if self.sees('{') {
             self.dictionary_and_site()?
         } else {
-            (Vec::new(), Site::behind(self.end))
+            (Vec::new(), Site::Behind(self.end))
         };
         Ok(Argument {
             value,
@@ -102,10 +102,10 @@ impl Parser<'_> {
 
     /// A dictionary, and how to write into it.
     pub(crate) fn dictionary_and_site(&mut self) -> Result<(Vec<Entry>, Site), Error> {
-        let inside = self.start + 1;
+        let at = self.start + 1;
         let entries = self.dictionary()?;
-        let site = Site::inside(inside, &entries);
-        Ok((entries, site))
+        let empty = entries.is_empty();
+        Ok((entries, Site::Inside { at, empty }))
     }
 }
 
@@ -188,10 +188,11 @@ fn output(
     }
 }
 
-/// The value of `jax.buffer_donor`.
+/// Whether `jax.buffer_donor` offers the input. It does with either value: compilers look only
+/// at whether it is there.
 fn donor(parser: &Parser<'_>, entry: &Entry) -> Result<bool, Error> {
     match parser.resolved(&entry.value) {
-        Attribute::Bool(value) => Ok(*value),
+        Attribute::Bool(_) => Ok(true),
         _ => Err(parser.lexer.error(
             entry.at,
             "`jax.buffer_donor` is true or false, as in `jax.buffer_donor = true`",

@@ -25,6 +25,9 @@ struct Function {
     body: usize,
 }
 
+/// The attributes of an argument or result, and where more are written.
+type Attributes = (Vec<Entry>, Site);
+
 /// What a block says of its arguments.
 type BlockArgument = (String, Option<Location>);
 
@@ -170,7 +173,7 @@ impl Parser<'_> {
         function: &Function,
         name: &str,
         count: usize,
-    ) -> Result<Option<Vec<(Vec<Entry>, Site)>>, Error> {
+    ) -> Result<Option<Vec<Attributes>>, Error> {
         let Some((entry, _)) = function.entry(name) else {
             return Ok(None);
         };

@@ -61,7 +61,7 @@ pub struct Input {
     pub tensor: Tensor,
     /// `tf.aliasing_output`: the output that may take its memory.
     pub aliasing_output: Option<usize>,
-    /// `jax.buffer_donor`: its memory is offered to whichever output fits.
+    /// `jax.buffer_donor`, with whatever value: its memory is offered to whichever output fits.
     pub buffer_donor: bool,
 }
 
