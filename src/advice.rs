@@ -44,8 +44,8 @@ pub use comparison::DonationComparison;
 /// assert_eq!(advice.bytes_saved(), 8);
 /// let compared = advice.verify(&client, &program, &options)?;
 /// assert_eq!(compared.alias_bytes_gained(), 8);
-/// let step = client.compile(&compared.program, &options)?; // `w` is donated now
-/// # assert_eq!(step.signature().donated_bytes(), 8);
+/// let step = compared.executable; // `w` is donated now
+/// assert_eq!(step.signature().donated_bytes(), 8);
 /// # Ok(())
 /// # }
 /// ```

@@ -56,7 +56,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A call that is refused gives everything back: see [`CallError`].
+//! A call that is refused gives everything back: see [`CallError`]. What a program could donate
+//! and doesn't, [`Executable::donation_advice`] tells.
 //!
 //! # Several devices
 //!

@@ -6,17 +6,19 @@ use super::DonationAdvice;
 use crate::client::Client;
 use crate::compile_options::CompileOptions;
 use crate::error::{Error, Result};
-use crate::executable::ExecutableMemoryStats;
+use crate::executable::{Executable, ExecutableMemoryStats};
 use crate::program::Program;
 use crate::signature::Donation;
 
 /// What a [`DonationAdvice`] comes to, as the compiler states it: memory on each device
 /// before and after.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct DonationComparison {
     /// The program with the candidates donated.
     pub program: Program,
+    /// That program, compiled.
+    pub executable: Executable,
     /// The memory of the program as it was.
     pub before: ExecutableMemoryStats,
     /// The memory of [`program`](DonationComparison::program).
@@ -51,20 +53,22 @@ impl DonationAdvice {
         }
         let before = compiled.memory_stats()?;
         drop(compiled);
-        let compiled = client
+        let executable = client
             .compile(&donating, options)
             .map_err(|error| error.context("with more inputs donated"))?;
-        let inputs = compiled.signature().inputs();
+        let inputs = executable.signature().inputs();
         let refused = self.candidates().iter().map(|pair| pair.input);
         let refused = refused.filter(|input| {
             let donation = inputs.get(*input).map(|input| input.donation());
             !matches!(donation, Some(Donation::Into { .. }))
         });
+        let refused = refused.collect();
         Ok(DonationComparison {
             before,
-            after: compiled.memory_stats()?,
-            refused: refused.collect(),
+            after: executable.memory_stats()?,
+            refused,
             program: donating,
+            executable,
         })
     }
 }
