@@ -106,6 +106,7 @@ mod memory;
 mod outputs;
 mod parallel;
 mod parameter;
+mod partial_read;
 mod per_device;
 mod pjrt;
 mod place;

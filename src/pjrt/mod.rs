@@ -27,6 +27,7 @@ mod named_value;
 pub(crate) mod owned;
 mod parts;
 mod raw;
+pub(crate) mod read;
 mod reaper;
 pub(crate) mod scope;
 pub(crate) mod shared;
