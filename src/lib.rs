@@ -76,9 +76,11 @@
 extern crate self as xla;
 
 mod argument;
+mod async_upload;
 mod buffer;
 mod cache;
 mod call_error;
+mod chunked_upload;
 mod client;
 mod collectives;
 mod compile_options;
@@ -128,12 +130,14 @@ mod spread;
 pub mod tree;
 mod upload;
 mod value;
+mod wait_any;
 mod xla_flags;
 
 pub use argument::{Argument, ArgumentList, Arguments};
 pub use buffer::Buffer;
 pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
+pub use chunked_upload::{ChunkedUpload, Progress};
 pub use client::{Client, ClientOptions};
 pub use compile_options::{CompileOptions, DeviceAssignment, OptionValue};
 pub use device::{Device, MemoryStats};
@@ -160,7 +164,9 @@ pub use parallel::{
 pub use parameter::{Give, Parameter, Parameters, Ref};
 pub use per_device::{PartOf, PerDevice};
 pub use pjrt::aligned::HostVec;
+pub use pjrt::dma::PinnedVec;
 pub use pjrt::host::Plain;
+pub use pjrt::host_values::HostValues;
 pub use pjrt::scope::Scope;
 pub use plugin::{Plugin, StableHloVersion};
 pub use prefetch::Prefetch;
@@ -171,6 +177,7 @@ pub use sharding::{Block, Sharding};
 pub use signature::{Donation, Input, Output, Signature};
 pub use tree::Tree;
 pub use value::Value;
+pub use wait_any::{wait_any, wait_any_timeout};
 
 pub use xla_macros::{program, Tree};
 

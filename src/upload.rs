@@ -69,6 +69,35 @@ pub(crate) fn check_known(session: &Session, element_type: ElementType) -> Resul
     ))
 }
 
+/// Refuses bytes that are not the elements of a shape.
+pub(crate) fn check_bytes(bytes: &[u8], shape: &Shape) -> Result<()> {
+    if bytes.len() != shape.byte_size() {
+        return Err(Error::invalid(format!(
+            "{shape} takes {} bytes, but {} were given",
+            shape.byte_size(),
+            bytes.len()
+        )));
+    }
+    match shape.element_type() {
+        ElementType::Token => Err(Error::invalid("a token can't be made from host memory")),
+        element_type => check_pred(element_type, bytes),
+    }
+}
+
+/// Refuses bytes of a `pred` that are no truth values.
+pub(crate) fn check_pred(element_type: ElementType, bytes: &[u8]) -> Result<()> {
+    if element_type != ElementType::Pred {
+        return Ok(());
+    }
+    match bytes.iter().position(|byte| *byte > 1) {
+        None => Ok(()),
+        Some(index) => Err(Error::invalid(format!(
+            "byte {index} of the pred buffer is {}, which is neither 0 nor 1",
+            bytes[index]
+        ))),
+    }
+}
+
 fn raw_upload(
     session: &Arc<Session>,
     bytes: &[u8],
