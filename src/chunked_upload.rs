@@ -18,7 +18,7 @@ use crate::memory::Place;
 use crate::pjrt::buffer;
 use crate::pjrt::host::Plain;
 use crate::pjrt::host_values::HostValues;
-use crate::pjrt::transfer::{At, Transfer};
+use crate::pjrt::transfer::{At, Refused, Transfer};
 use crate::shape::Shape;
 use crate::signature::plural;
 use crate::tree::{Source, Structure, Tree};
@@ -90,8 +90,8 @@ struct Leaf {
     done: Arc<AtomicUsize>,
     /// The plugin refused a chunk of it.
     broken: Option<Error>,
-    /// The plugin said nothing sensible of a chunk: it may have been the last, behind which an
-    /// error ends the process (fact 42).
+    /// That chunk may have been taken, as the last, behind which an error ends the process
+    /// (fact 42).
     lost: bool,
 }
 
@@ -104,7 +104,7 @@ impl ChunkedUpload {
     /// used up; the device is another process's.
     pub fn new(place: impl Into<Place>, shapes: &[Shape]) -> Result<(ChunkedUpload, Vec<Buffer>)> {
         let leaf = |index| (crate::tree::Key::Index(index), Structure::leaf());
-        let structure = Structure::node("buffers", (0..shapes.len()).map(leaf).collect());
+        let structure = Structure::node("Vec", (0..shapes.len()).map(leaf).collect());
         make(&place.into(), shapes, structure)
     }
 
@@ -183,10 +183,10 @@ impl ChunkedUpload {
     pub fn copy_bytes(&mut self, leaf: usize, offset: usize, chunk: &[u8]) -> Result<()> {
         let at = self.check(leaf, offset, chunk)?;
         let sent = self.transfer.send_borrowed(at, chunk);
-        self.note(leaf, at, chunk.len(), sent)?;
-        self.leaves[leaf]
-            .done
-            .fetch_add(chunk.len(), Ordering::Relaxed);
+        let arrived = self.note(leaf, at, chunk.len(), sent)?;
+        arrived.map_err(|error| self.at(leaf, error))?;
+        let done = &self.leaves[leaf].done;
+        done.fetch_add(chunk.len(), Ordering::Relaxed);
         Ok(())
     }
 
@@ -220,14 +220,14 @@ impl ChunkedUpload {
     }
 
     /// Notes what became of a chunk that was allowed.
-    fn note<V>(&mut self, leaf: usize, at: At, size: usize, sent: Result<V>) -> Result<V> {
+    fn note<V>(&mut self, leaf: usize, at: At, size: usize, sent: Result<V, Refused>) -> Result<V> {
         match sent {
             Ok(sent) => {
                 self.leaves[leaf].sent.add(at.offset..at.offset + size);
                 Ok(sent)
             }
-            Err(error) => {
-                self.leaves[leaf].lost = error.function().is_none();
+            Err(Refused { error, taken }) => {
+                self.leaves[leaf].lost = taken;
                 let error = self.at(leaf, error);
                 self.leaves[leaf].broken = Some(error.clone());
                 Err(error)
@@ -453,7 +453,8 @@ fn start(transfer: &Transfer, index: usize, shape: &Shape, device: usize) -> Res
             offset: 0,
             last: true,
         };
-        transfer.send_borrowed(at, &[])?;
+        let sent = transfer.send_borrowed(at, &[]);
+        sent.map_err(|refused| refused.error)??;
     }
     Ok(Buffer::from_raw(raw, form, device, None))
 }

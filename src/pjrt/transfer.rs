@@ -28,7 +28,7 @@ use super::owned::Owned;
 use super::shared::release_after;
 use crate::client::Session;
 use crate::element::ElementType;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 
 /// The API minor from which on a manager may be destroyed after it refused a chunk; before,
 /// that waits for the chunk for ever (fact 44).
@@ -47,6 +47,13 @@ pub(crate) struct At {
     pub(crate) buffer: usize,
     pub(crate) offset: usize,
     pub(crate) last: bool,
+}
+
+/// A chunk that the plugin did not accept.
+pub(crate) struct Refused {
+    pub(crate) error: Error,
+    /// It may have been taken all the same: nothing may follow if it was the last (fact 42).
+    pub(crate) taken: bool,
 }
 
 impl Transfer {
@@ -131,14 +138,13 @@ impl Transfer {
     /// fired. `then` runs when it has, perhaps inside the plugin: it must not block.
     ///
     /// The caller has checked that the chunk lies inside the buffer, that it isn't behind the
-    /// last, and that the buffer has no error. An error that names no function leaves it open
-    /// whether the chunk was taken.
+    /// last, and that the buffer has no error.
     pub(crate) fn send<T: Plain>(
         &self,
         at: At,
         chunk: HostValues<T>,
         then: impl FnOnce() + Send + 'static,
-    ) -> Result<Owned<PJRT_Event>> {
+    ) -> Result<Owned<PJRT_Event>, Refused> {
         // SAFETY: the chunk is kept below until the event has fired, and only read meanwhile.
         let (status, done) =
             unsafe { self.start(at, chunk.as_ptr().cast(), size_of_val(&chunk[..])) };
@@ -150,38 +156,49 @@ impl Transfer {
             (Err(error), Some(done)) => {
                 // It may have begun to read.
                 release_after(&done, chunk, || {});
-                Err(error)
+                Err(Refused { error, taken: true })
             }
             (Ok(()), None) => {
                 // Not promised to be free of use: kept for ever.
                 std::mem::forget(chunk);
-                // Not the plugin's error: whether it has taken the chunk isn't known.
-                Err(Error::new(
-                    Code::Internal,
-                    "the plugin took a chunk and handed out no event for it",
-                ))
+                let error = nothing_from("PJRT_AsyncHostToDeviceTransferManager_TransferData");
+                Err(Refused { error, taken: true })
             }
-            (Err(error), None) => Err(error),
+            (Err(error), None) => Err(Refused {
+                error,
+                taken: false,
+            }),
         }
     }
 
-    /// As [`send`](Self::send), of borrowed memory; waits for the transfer.
-    pub(crate) fn send_borrowed(&self, at: At, chunk: &[u8]) -> Result<()> {
+    /// As [`send`](Self::send), of borrowed memory; waits for the transfer, and gives its
+    /// outcome.
+    pub(crate) fn send_borrowed(&self, at: At, chunk: &[u8]) -> Result<Result<()>, Refused> {
         // SAFETY: the chunk is borrowed until this function returns, and it returns only after
         // the event has fired.
         let (status, done) = unsafe { self.start(at, chunk.as_ptr(), chunk.len()) };
-        let Some(done) = done else {
-            status?;
-            // Not known to be free of use, and borrowed: there is no sound way on.
-            eprintln!("xla: the plugin borrowed a chunk without saying until when");
-            std::process::abort();
-        };
-        match done.await_blocking().and(status) {
-            Err(error) if !matches!(done.is_ready(), Ok(true)) => {
-                eprintln!("xla: waiting for a transfer failed with it pending: {error}");
+        let outcome = match (&done, &status) {
+            (Some(done), _) => {
+                let outcome = done.await_blocking();
+                if outcome.is_err() && !matches!(done.is_ready(), Ok(true)) {
+                    eprintln!("xla: waiting for a transfer failed with it pending");
+                    std::process::abort();
+                }
+                outcome
+            }
+            (None, Err(_)) => Ok(()),
+            (None, Ok(())) => {
+                // Not known to be free of use, and borrowed: there is no sound way on.
+                eprintln!("xla: the plugin borrowed a chunk without saying until when");
                 std::process::abort();
             }
-            outcome => outcome,
+        };
+        match status {
+            Ok(()) => Ok(outcome),
+            Err(error) => Err(Refused {
+                error,
+                taken: done.is_some(),
+            }),
         }
     }
 
