@@ -68,6 +68,6 @@ fn start<T: Plain>(place: &Place, values: HostValues<T>, shape: &Shape) -> Resul
     let started = shared::from_kept(session, values, shape.element_type(), &dims, at);
     let (raw, done) =
         started.map_err(|error: Error| error.context(format!("copying {shape} to {place:?}")))?;
-    let form = upload::device_shape_of(&raw, shape)?;
+    let form = upload::usual_shape_of(&raw, shape, at)?;
     Ok((Buffer::from_raw(raw, form, device, None), Event::new(done)))
 }

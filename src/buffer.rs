@@ -227,9 +227,7 @@ impl Buffer {
         shape: &Shape,
         layout: Option<&Layout>,
     ) -> Result<Buffer> {
-        let (raw, device) = upload::upload(place, bytes, shape, layout)?;
-        let form = upload::device_shape_of(&raw, shape)?;
-        Ok(Buffer::from_raw(raw, form, device, None))
+        upload::upload(place, bytes, shape, layout)
     }
 
     /// The element type and dimensions.

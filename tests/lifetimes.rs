@@ -770,13 +770,15 @@ macro_rules! markers {
 }
 
 markers! {
-    Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, Client, ClientOptions, Code,
+    Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, ChunkedUpload, Client,
+    ClientOptions, Code,
     CompileOptions, Complex<f32>, Device, DeviceAssignment, Donation, DonationReport, ElementType,
     Error, Event,
     Executable, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
     F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack, GivenLeaf,
-    HostRead<f32>, HostVec<f32>, HostVecError<f32>, Input, Layout, Lost, Memory,
-    MemoryStats, OptionValue, Output, Outputs, Place, Plugin, Program, ProgramFormat, Shape,
+    HostRead<f32>, HostValues<f32>, HostVec<f32>, HostVecError<f32>, Input, Layout, Lost, Memory,
+    MemoryStats, OptionValue, Output, Outputs, PinnedVec<f32>, Place, Plugin,
+    Program, ProgramFormat, Progress, Shape,
     Sharding, Signature, StableHloVersion, Value,
 }
 

@@ -19,7 +19,7 @@ use crate::element::ElementType;
 use crate::error::Result;
 
 /// Where a new buffer goes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The default memory of the device with this index.
     Device(usize),
