@@ -108,7 +108,8 @@ impl Buffer {
 
     /// Copies row-major values into a new buffer at `place`, which is a `&Device`
     /// or a `&Memory` (`PJRT_Client_BufferFromHostBuffer`). The values are read
-    /// during the call only. `dims` is empty for a scalar.
+    /// during the call only (`kImmutableOnlyDuringCall`), which takes as long as a copy on the
+    /// host. `dims` is empty for a scalar.
     ///
     /// # Errors
     /// The number of values is not what `dims` need; the device is another

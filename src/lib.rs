@@ -12,6 +12,11 @@
 //! executable takes buffers and gives buffers. What happens later is an [`Event`] or a
 //! [`HostRead`], both futures that can also be waited for.
 //!
+//! Values get to a device by copy ([`Buffer::from_host`]; [`Buffer::from_host_async`] goes on
+//! while the program does), without one on a CPU ([`Buffer::from_host_vec`]), or in chunks
+//! ([`ChunkedUpload`]); and back whole ([`Buffer::to_host`]), in part
+//! ([`Buffer::read_range_into`]), or without a copy ([`Buffer::view`]).
+//!
 //! ```
 //! use xla::{Buffer, Client, CompileOptions, Program};
 //!
