@@ -107,9 +107,15 @@ impl ShapeTable {
         ask: impl FnOnce() -> Result<Layout>,
     ) -> Result<Arc<DeviceShape>> {
         let slot = slot_of(shape);
-        if let Some(Some(usual)) = self.usual.lock().get(slot) {
-            if usual.at == at && usual.form.shape == *shape {
-                return Ok(Arc::clone(&usual.form));
+        {
+            let remembered = self.usual.lock();
+            for slot in [slot, slot ^ 1] {
+                match remembered.get(slot) {
+                    Some(Some(usual)) if usual.at == at && usual.form.shape == *shape => {
+                        return Ok(Arc::clone(&usual.form))
+                    }
+                    _ => {}
+                }
             }
         }
         // Without the lock: the plugin is called.
@@ -118,7 +124,8 @@ impl ShapeTable {
         if remembered.is_empty() {
             remembered.resize_with(USUAL, || None);
         }
-        remembered[slot] = Some(Usual {
+        // The latest of those that share a place in the table, and the one before it.
+        remembered[slot ^ 1] = remembered[slot].replace(Usual {
             at,
             form: Arc::clone(&form),
         });
@@ -133,7 +140,8 @@ fn slot_of(shape: &Shape) -> usize {
     let mixed = shape.dims().iter().fold(first, |mixed, dim| {
         (mixed ^ *dim as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
-    (mixed >> 32) as usize % USUAL
+    // The upper bits depend on all of the dimensions.
+    (mixed >> (u64::BITS - USUAL.trailing_zeros())) as usize
 }
 
 /// Whether two are equal; a comparison of pointers for interned ones.
