@@ -42,6 +42,8 @@ fn a_null_slot_is_told_by_name() {
                     "PJRT_Device_DefaultMemory",
                     "PJRT_Device_LocalHardwareId",
                     "PJRT_DeviceDescription_Attributes",
+                    "PJRT_AsyncHostToDeviceTransferManager_SetBufferError",
+                    "PJRT_Buffer_CopyRawToHost",
                     "PJRT_Buffer_Delete",
                     "PJRT_Buffer_UnsafePointer",
                     "PJRT_Event_OnReady",
