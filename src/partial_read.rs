@@ -8,13 +8,18 @@ use crate::element::Element;
 use crate::error::{Code, Error, Result};
 use crate::host_read::HostRead;
 
+/// The API minor from which on a read of a part may be started while a run is to fill the
+/// buffer: 0.81 dereferences null then (fact 41). The versions between are not known.
+const RAW_READS_WAIT: i32 = 106;
+
 /// Reading some of the elements.
 ///
 /// Elements are counted in row-major order, whatever the buffer's layout. Only the range is
 /// copied where that is how the elements lie on the device: densely, in row-major order, a byte
 /// or more each (`PJRT_Buffer_CopyRawToHost`). Elsewhere (another layout, a type narrower than
 /// a byte, padded memory, a plugin without that function) the whole buffer is copied to the
-/// host, and the range is taken from there.
+/// host, and the range is taken from there. So it is by [`Buffer::to_host_range_async`] of a
+/// buffer that is pending, where the plugin's API is older than 0.106.
 impl Buffer {
     /// Copies the elements from the `first` on into `values`, as many as fit there, and waits
     /// for them.
@@ -36,6 +41,9 @@ impl Buffer {
     pub fn read_range_into<T: Element>(&self, values: &mut [T], first: usize) -> Result<()> {
         let range = self.check_range::<T>(first, values.len())?;
         if self.has_plain_memory()? {
+            if !self.raw_reads_may_pend() {
+                self.wait()?;
+            }
             let read = T::read_stored(values, &mut |stored| {
                 self.raw().read_range_into(first, stored)
             });
@@ -68,7 +76,7 @@ impl Buffer {
             ))
         })?;
         let range = self.check_range::<T>(range.start, count)?;
-        if self.has_plain_memory()? {
+        if self.has_plain_memory()? && (self.raw_reads_may_pend() || self.is_there()) {
             match self.raw().read_range::<T::Stored>(range.start, count) {
                 Err(error) if lacks_raw_reads(&error) => {}
                 Err(error) => return Err(error),
@@ -99,6 +107,17 @@ impl Buffer {
         Ok(self.element_type().bits() >= 8
             && self.layout().is_row_major()
             && self.on_device_size()? == self.shape().byte_size())
+    }
+
+    /// Whether the plugin can be asked for a part before the values are there (fact 41).
+    fn raw_reads_may_pend(&self) -> bool {
+        let (_, minor) = self.session().raw.api().version();
+        minor >= RAW_READS_WAIT
+    }
+
+    /// Whether the values have come, and well.
+    fn is_there(&self) -> bool {
+        matches!(self.is_ready(), Ok(true)) && self.wait().is_ok()
     }
 }
 

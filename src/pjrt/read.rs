@@ -38,7 +38,8 @@ impl Owned<PJRT_Buffer> {
     }
 
     /// Starts a copy of `count` elements from the `first` on, as they lie on the device: for
-    /// buffers that are dense there. The plugin refuses what reaches out of the buffer.
+    /// buffers that are dense there. The plugin refuses what reaches out of the buffer. The caller
+    /// has seen to it that the values are there where the plugin needs that (fact 41).
     pub(crate) fn read_range<T: Plain>(&self, first: usize, count: usize) -> Result<Read<T>> {
         self.read_what(from_element::<T>(first)?, count)
     }

@@ -529,6 +529,57 @@ fn a_range_of_columns_is_read_by_way_of_the_whole() {
 }
 
 #[test]
+fn an_old_plugin_is_not_asked_for_a_part_of_what_is_pending() {
+    for (minor, raw_reads) in [(81, [0, 0, 1, 2]), (106, [1, 2, 2, 3])] {
+        let fake = Fake::new();
+        let table = fake.table_of(&Table::new().minor(minor));
+        // SAFETY: the table is a fake's.
+        let client = unsafe { Plugin::from_table(table) }
+            .and_then(|plugin| plugin.client())
+            .expect("a client");
+        let step = compile(&client, STEP);
+        let (w, g) = (pair(&client, 0, [1., 2.]), pair(&client, 0, [3., 4.]));
+        fake.events(EventKind::Output, Readiness::Held);
+        let sum = step.run((w, &g)).expect("runs").into_single().expect("one");
+        let asked = || fake.count("PJRT_Buffer_CopyRawToHost");
+        let read = sum.to_host_range_async::<f32>(1..2).expect("starts");
+        assert_eq!(asked(), raw_reads[0]);
+        assert!(!read.is_ready().expect("known"));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                assert_eq!(asked(), raw_reads[1]);
+                fake.release_events();
+            });
+            let mut one = [0f32];
+            sum.read_range_into(&mut one, 1).expect("values");
+            assert_eq!(one, [6.]);
+        });
+        assert_eq!(read.wait().expect("values"), [6.]);
+        assert_eq!(asked(), raw_reads[2]);
+        // There, so it's asked.
+        assert_eq!(sum.to_host_range::<f32>(0..1).expect("values"), [4.]);
+        assert_eq!(asked(), raw_reads[3]);
+        // One that failed isn't.
+        let failure = Failure::new(Code::DATA_LOSS, "gone");
+        fake.events(EventKind::Output, Readiness::Immediate);
+        fake.fail_outputs(failure);
+        let failed = step
+            .run((sum, &g))
+            .expect("runs")
+            .into_single()
+            .expect("one");
+        let before = asked();
+        let error = failed.to_host_range::<f32>(0..1).expect_err("it failed");
+        assert_eq!(error.code(), xla::Code::DataLoss);
+        assert!(failed.read_range_into(&mut [0f32], 0).is_err());
+        assert_eq!(asked() > before, minor >= 106);
+        drop((failed, g, step, client));
+        fake.assert_clean();
+    }
+}
+
+#[test]
 fn a_range_read_that_is_dropped_keeps_its_destination() {
     let fake = Fake::new();
     fake.events(EventKind::Read, Readiness::Held);
