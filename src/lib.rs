@@ -12,6 +12,11 @@
 //! executable takes buffers and gives buffers. What happens later is an [`Event`] or a
 //! [`HostRead`], both futures that can also be waited for.
 //!
+//! Values get to a device by copy ([`Buffer::from_host`]; [`Buffer::from_host_async`] goes on
+//! while the program does), without one on a CPU ([`Buffer::from_host_vec`]), or in chunks
+//! ([`ChunkedUpload`]); and back whole ([`Buffer::to_host`]), in part
+//! ([`Buffer::read_range_into`]), or without a copy ([`Buffer::view`]).
+//!
 //! ```
 //! use xla::{Buffer, Client, CompileOptions, Program};
 //!
@@ -86,9 +91,11 @@ extern crate self as xla;
 
 mod advice;
 mod argument;
+mod async_upload;
 mod buffer;
 mod cache;
 mod call_error;
+mod chunked_upload;
 mod client;
 mod collectives;
 mod compile_options;
@@ -121,6 +128,7 @@ mod memory;
 mod outputs;
 mod parallel;
 mod parameter;
+mod partial_read;
 mod per_device;
 mod picture;
 mod pjrt;
@@ -147,6 +155,7 @@ mod tpu;
 pub mod tree;
 mod upload;
 mod value;
+mod wait_any;
 mod xla_flags;
 
 pub use advice::{DonationAdvice, DonationComparison, DonationPair, UnusedDonor};
@@ -154,6 +163,7 @@ pub use argument::{Argument, ArgumentList, Arguments};
 pub use buffer::Buffer;
 pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
+pub use chunked_upload::{ChunkedUpload, Progress};
 pub use client::{Client, ClientOptions};
 pub use compile_options::{CompileOptions, OptionValue};
 pub use compiled_program::CompiledProgram;
@@ -184,7 +194,9 @@ pub use parallel::{
 pub use parameter::{Give, Parameter, Parameters, Ref};
 pub use per_device::{PartOf, PerDevice};
 pub use pjrt::aligned::HostVec;
+pub use pjrt::dma::PinnedVec;
 pub use pjrt::host::Plain;
+pub use pjrt::host_values::HostValues;
 pub use pjrt::scope::Scope;
 pub use plugin::{Plugin, StableHloVersion};
 pub use prefetch::Prefetch;
@@ -197,6 +209,7 @@ pub use topology::{Topology, TopologyDevice};
 pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
+pub use wait_any::{wait_any, wait_any_timeout};
 
 pub use xla_macros::{program, Tree};
 
