@@ -240,7 +240,8 @@ impl ExecutableHeader {
     }
 
     /// XLA's fingerprint of the compiled program (`PJRT_Executable_Fingerprint`); `None` where
-    /// the plugin has none.
+    /// the plugin has none. That of a program that was loaded may be another one than that of
+    /// the program which was kept (CPU plugin of API 0.106), so it isn't compared.
     pub fn fingerprint(&self) -> Option<&[u8]> {
         self.stated.fingerprint.as_deref()
     }

@@ -7,6 +7,8 @@
 
 mod cpu;
 
+use std::collections::HashSet;
+
 use cpu::{client, compiled, compiled_text, device, lesson, program, values, vector};
 use prost::encoding::{encode_key, encode_varint, WireType};
 use xla::{Buffer, Client, Code, CompileOptions, Donation, Executable, ExecutableHeader};
@@ -145,6 +147,7 @@ fn a_header_has_the_signature_of_every_kind_of_program() {
         "train_step_4",
         "noise_4",
     ];
+    let mut fingerprints = HashSet::new();
     for name in names {
         let executable = compiled(&client, name);
         let bytes = executable.serialize().expect("bytes");
@@ -170,14 +173,9 @@ fn a_header_has_the_signature_of_every_kind_of_program() {
             );
         }
         assert_eq!(loaded.devices(), executable.devices(), "{name}");
-        // XLA's own is the same for the same program, where there is one.
-        let again = loaded.serialize().expect("bytes");
-        let again = ExecutableHeader::read(&again).expect("a header");
-        assert_eq!(again.fingerprint(), header.fingerprint(), "{name}");
-        println!(
-            "{name}: fingerprint {:?}",
-            header.fingerprint().map(<[u8]>::len)
-        );
+        // XLA's own: all three plugins have one, each program another.
+        let fingerprint = header.fingerprint().expect("a fingerprint");
+        assert!(fingerprints.insert(fingerprint.to_vec()), "{name}");
     }
 }
 
