@@ -66,12 +66,20 @@
 //! on all devices ([`PerDevice`]). A program from a file is loaded as one by the
 //! `load_parallel` that [`program`](macro@program) makes.
 //!
+//! # Kept programs
+//!
+//! Compiling takes long, loading what was compiled doesn't. A client whose options name a
+//! [`CompileCache`] keeps its programs in a folder and finds them there at the next start.
+//! [`Executable::serialize`] gives one as bytes, which [`Client::deserialize`] loads and
+//! [`ExecutableHeader`] describes without a plugin.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`].
+//! [`Client::deserialize`], or lying in the folder of a [`CompileCache`], come from
+//! [`Executable::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.
