@@ -352,7 +352,7 @@ pub(crate) struct Resolved {
     pub(crate) replicas: usize,
     pub(crate) partitions: usize,
     shardy: bool,
-    assignment: Option<DeviceAssignment>,
+    pub(crate) assignment: Option<DeviceAssignment>,
 }
 
 /// One of two counts: what is asked for must agree with what the program and the

@@ -78,12 +78,20 @@
 //! [`Topology::compile`] gives a [`CompiledProgram`]: signature, donations, memory and costs, and
 //! bytes that load where the devices are.
 //!
+//! # Kept programs
+//!
+//! Compiling takes long, loading what was compiled doesn't. A client whose options name a
+//! [`CompileCache`] keeps its programs in a folder and finds them there at the next start.
+//! [`Executable::serialize`] gives one as bytes, which [`Client::deserialize`] loads and
+//! [`ExecutableHeader`] describes without a plugin.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`] or [`CompiledProgram::serialize`].
+//! [`Client::deserialize`], or lying in the folder of a [`CompileCache`], come from
+//! [`Executable::serialize`] or [`CompiledProgram::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.
@@ -98,6 +106,7 @@ mod call_error;
 mod chunked_upload;
 mod client;
 mod collectives;
+mod compile_cache;
 mod compile_options;
 mod compiled_program;
 mod device;
@@ -110,6 +119,7 @@ mod element_value;
 mod error;
 mod event;
 mod executable;
+mod executable_header;
 #[doc(hidden)]
 pub mod fit;
 mod float8;
@@ -144,12 +154,14 @@ mod roots;
 mod run;
 mod search;
 mod serialized;
+mod sha256;
 mod shape;
 mod sharding;
 mod signature;
 mod spare;
 mod spread;
 mod topology;
+mod topology_envelope;
 mod topology_options;
 mod tpu;
 pub mod tree;
@@ -165,6 +177,7 @@ pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
 pub use chunked_upload::{ChunkedUpload, Progress};
 pub use client::{Client, ClientOptions};
+pub use compile_cache::{CompileCache, CompileCacheEntry, CompileCacheStats};
 pub use compile_options::{CompileOptions, OptionValue};
 pub use compiled_program::CompiledProgram;
 pub use device::{Device, MemoryStats};
@@ -175,6 +188,7 @@ pub use element::{Element, ElementType};
 pub use error::{Code, Error, Result};
 pub use event::Event;
 pub use executable::{Executable, ExecutableMemoryStats};
+pub use executable_header::ExecutableHeader;
 pub use float8::{
     F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU,
 };
