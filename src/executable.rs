@@ -52,7 +52,8 @@ impl Executable {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let executable = Executable::load(client, raw, counted)?;
+        let mut executable = Executable::load(client, raw, counted)?;
+        executable.signature.name_outputs(program);
         if options.is_strict() {
             executable.signature.check_donors()?;
         }

@@ -56,7 +56,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A call that is refused gives everything back: see [`CallError`].
+//! A call that is refused gives everything back: see [`CallError`]. What a program could donate
+//! and doesn't, [`Executable::donation_advice`] tells.
 //!
 //! # Several devices
 //!
@@ -77,6 +78,7 @@
 // The macros name this crate `::xla`, also inside it.
 extern crate self as xla;
 
+mod advice;
 mod argument;
 mod buffer;
 mod cache;
@@ -88,6 +90,7 @@ mod device;
 mod device_assignment;
 mod device_shape;
 mod donation_report;
+mod donations;
 mod element;
 mod element_value;
 mod error;
@@ -96,6 +99,7 @@ mod executable;
 #[doc(hidden)]
 pub mod fit;
 mod float8;
+mod footprint;
 mod function;
 mod function_error;
 mod host_array;
@@ -110,6 +114,7 @@ mod outputs;
 mod parallel;
 mod parameter;
 mod per_device;
+mod picture;
 mod pjrt;
 mod place;
 mod plugin;
@@ -117,6 +122,7 @@ mod prefetch;
 mod program;
 mod proto;
 mod replicas;
+mod returned;
 mod rng;
 mod roots;
 mod run;
@@ -132,6 +138,7 @@ mod upload;
 mod value;
 mod xla_flags;
 
+pub use advice::{DonationAdvice, DonationComparison, DonationPair, UnusedDonor};
 pub use argument::{Argument, ArgumentList, Arguments};
 pub use buffer::Buffer;
 pub use cache::cache_dir;
@@ -141,6 +148,7 @@ pub use compile_options::{CompileOptions, OptionValue};
 pub use device::{Device, MemoryStats};
 pub use device_assignment::DeviceAssignment;
 pub use donation_report::{DonationReport, GivenLeaf};
+pub use donations::Pairing;
 pub use element::{Element, ElementType};
 pub use error::{Code, Error, Result};
 pub use event::Event;

@@ -147,7 +147,7 @@ impl Program {
         }
     }
 
-    fn text(text: String, origin: String) -> Result<Program> {
+    pub(crate) fn text(text: String, origin: String) -> Result<Program> {
         if text.trim().is_empty() {
             return Err(Error::invalid(format!("{origin} is empty")));
         }

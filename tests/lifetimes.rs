@@ -771,13 +771,14 @@ macro_rules! markers {
 
 markers! {
     Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, Client, ClientOptions, Code,
-    CompileOptions, Complex<f32>, Device, DeviceAssignment, Donation, DonationReport, Each<Buffer>,
+    CompileOptions, Complex<f32>, Device, DeviceAssignment, Donation, DonationAdvice, DonationComparison,
+    DonationPair, DonationReport, Each<Buffer>,
     ElementType, Error, Event, Executable, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
     F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack, GivenLeaf,
     HostArray<'static>, HostRead<f32>, HostVec<f32>, HostVecError<f32>, Input, Layout, Lost,
-    LostLeaf, Memory, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Part<Buffer>,
+    LostLeaf, Memory, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Pairing, Part<Buffer>,
     PerDevice<Buffer>, Place, Plugin, Program, ProgramFormat, Same<Buffer>, Shape, Sharding,
-    Signature, Split<Buffer>, StableHloVersion, Survivor, Value,
+    Signature, Split<Buffer>, StableHloVersion, Survivor, UnusedDonor, Value,
 }
 
 #[test]
