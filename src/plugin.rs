@@ -3,9 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::client::{Client, ClientOptions};
 use crate::error::{Code, Error, Result};
+use crate::library_file::Build;
 use crate::pjrt::{library, Api};
 use crate::search::{self, Recipe};
 use crate::value::Value;
@@ -22,7 +24,7 @@ pub struct Plugin {
 struct Inner {
     api: Api,
     path: Option<PathBuf>,
-    build: Option<u64>,
+    build: Option<Build>,
     attributes: Vec<(String, Value)>,
 }
 
@@ -103,7 +105,11 @@ impl Plugin {
             .map_err(|error| error.context(format!("plugin from {}", found.origin)))
     }
 
-    pub(crate) fn from_api(api: Api, path: Option<PathBuf>, build: Option<u64>) -> Result<Plugin> {
+    pub(crate) fn from_api(
+        api: Api,
+        path: Option<PathBuf>,
+        build: Option<Build>,
+    ) -> Result<Plugin> {
         let attributes = match library::attributes(api) {
             Err(error) if error.code() == Code::Unimplemented => Vec::new(),
             other => other?,
@@ -175,7 +181,12 @@ impl Plugin {
 
     /// What tells the plugin's file from other builds.
     pub(crate) fn build(&self) -> Option<u64> {
-        self.inner.build
+        self.inner.build.map(|build| build.fingerprint)
+    }
+
+    /// When the plugin's file was last written, as of when it was loaded.
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
+        self.inner.build.and_then(|build| build.modified)
     }
 
     pub(crate) fn api(&self) -> Api {

@@ -1,112 +1,163 @@
-//! The envelope of a serialised executable.
+//! The envelope of a kept executable.
 //!
 //! What a plugin serialises is machine code, and loading damaged or foreign bytes is
-//! undefined. So they are kept with what made them and a checksum, and both are
-//! checked before the plugin sees them. This guards against accidents, not against
-//! malice: load only files that you trust, as with any program.
+//! undefined. So they are kept behind a header that says what made them and what they
+//! are, with checksums, and all of it is checked before the plugin sees them. This guards
+//! against accidents, not against malice: load only files that you trust, as with any
+//! program.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 7 | `xlapjrt` |
+//! | 1 | the format's version |
+//! | 4 | the header's length, low byte first |
+//! | 8 | the checksum of the 12 bytes before and of the header |
+//! | | the header, a protobuf message: `HeaderProto` |
+//! | | the plugin's bytes, of the length and checksum that the header states |
+
+use prost::Message;
 
 use crate::client::Client;
 use crate::error::{Code, Error, Result};
+use crate::executable_header::{ExecutableHeader, HeaderProto};
 
-const MAGIC: &[u8; 8] = b"xlapjrt\x01";
+const MAGIC: &[u8] = b"xlapjrt";
 
-/// Puts a plugin's bytes into an envelope: magic, checksum of all that follows, the
-/// maker's length and text, the payload.
-pub(crate) fn wrap(payload: &[u8], client: &Client) -> Vec<u8> {
-    let maker = maker(client);
-    let mut body = Vec::with_capacity(payload.len() + maker.len() + 4);
-    body.extend_from_slice(&(maker.len() as u32).to_le_bytes());
-    body.extend_from_slice(maker.as_bytes());
-    body.extend_from_slice(payload);
-    let mut whole = Vec::with_capacity(body.len() + 16);
+/// The version that is written, and the only one that is read.
+pub(crate) const FORMAT: u8 = 2;
+
+/// What stands before the header.
+const PREFIX: usize = 20;
+
+/// A header is kept small by what it is; more is damage.
+pub(crate) const MOST_HEADER: usize = 64 << 20;
+
+/// Puts a plugin's bytes behind a header, to which their length and checksum are added.
+pub(crate) fn wrap(mut header: HeaderProto, payload: &[u8]) -> Result<Vec<u8>> {
+    header.payload_length = payload.len() as u64;
+    header.payload_checksum = checksum(payload);
+    let header = header.encode_to_vec();
+    if header.len() > MOST_HEADER {
+        return Err(Error::new(
+            Code::ResourceExhausted,
+            format!(
+                "the signature takes {} bytes, more than the {MOST_HEADER} that a kept executable \
+                 has for it",
+                header.len()
+            ),
+        ));
+    }
+    let mut whole = Vec::with_capacity(PREFIX + header.len() + payload.len());
     whole.extend_from_slice(MAGIC);
-    whole.extend_from_slice(&checksum(&body).to_le_bytes());
-    whole.append(&mut body);
-    whole
+    whole.push(FORMAT);
+    whole.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    let sum = header_checksum(&whole, &header);
+    whole.extend_from_slice(&sum.to_le_bytes());
+    whole.extend_from_slice(&header);
+    whole.extend_from_slice(payload);
+    Ok(whole)
 }
 
-/// The payload of an envelope that `client`'s plugin made.
-pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<&'a [u8]> {
+/// How many bytes the header ends at, as far as the first bytes say. For reading no more of
+/// a file than that.
+pub(crate) fn header_end(prefix: &[u8]) -> Option<usize> {
+    let length = prefix.get(8..12)?.try_into().ok()?;
+    let length = u32::from_le_bytes(length) as usize;
+    (length <= MOST_HEADER).then_some(PREFIX + length)
+}
+
+/// How many bytes of a file [`header_end`] looks at.
+pub(crate) const PREFIX_BYTES: usize = PREFIX;
+
+/// The header, which is whole, and what follows.
+pub(crate) fn split(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
     let damaged = |what: &str| {
         Error::new(
             Code::DataLoss,
             format!(
-                "these {} bytes are no whole serialised executable: {what}",
+                "these {} bytes are no whole kept executable: {what}",
                 bytes.len()
             ),
         )
     };
-    let rest = bytes
-        .strip_prefix(MAGIC)
-        .ok_or_else(|| damaged("they don't begin as `Executable::serialize` writes"))?;
-    let (sum, body) = rest
-        .split_first_chunk::<8>()
-        .ok_or_else(|| damaged("they end early"))?;
-    if checksum(body) != u64::from_le_bytes(*sum) {
-        return Err(damaged("their checksum doesn't fit"));
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| {
+        damaged(if MAGIC.starts_with(bytes) {
+            "they end early"
+        } else {
+            "they don't begin as `Executable::serialize` writes"
+        })
+    })?;
+    match rest.first() {
+        None => return Err(damaged("they end early")),
+        Some(&FORMAT) => {}
+        Some(format) => {
+            let age = if *format > FORMAT {
+                "a newer"
+            } else {
+                "an older"
+            };
+            return Err(Error::new(
+                Code::FailedPrecondition,
+                format!(
+                    "the kept executable is in format {format}, {age} one than the {FORMAT} that \
+                     this version of the crate reads; compile the program anew"
+                ),
+            ));
+        }
     }
-    let (length, rest) = body
-        .split_first_chunk::<4>()
+    let prefix = bytes
+        .get(..PREFIX)
         .ok_or_else(|| damaged("they end early"))?;
-    let length = u32::from_le_bytes(*length) as usize;
-    let (made_by, payload) = rest
-        .split_at_checked(length)
+    let end = header_end(prefix).ok_or_else(|| damaged("the header's length is absurd"))?;
+    let (head, payload) = bytes
+        .split_at_checked(end)
         .ok_or_else(|| damaged("they end early"))?;
-    let made_by = String::from_utf8_lossy(made_by);
-    let here = maker(client);
-    if made_by != here {
-        return Err(Error::new(
-            Code::FailedPrecondition,
-            format!(
-                "the serialised executable was made by {made_by}, but this is {here}; compile the \
-                 program anew"
-            ),
-        ));
+    let header = &head[PREFIX..];
+    if header_checksum(&prefix[..12], header).to_le_bytes() != prefix[12..] {
+        return Err(damaged("the header's checksum doesn't fit"));
     }
-    Ok(payload)
+    Ok((ExecutableHeader::decode(header)?, payload))
 }
 
-/// What must be the same where an executable is loaded again. The versions that plugins
-/// state say too little: all CPU plugins call theirs `cpu`.
-fn maker(client: &Client) -> String {
-    let (major, minor) = client.plugin().api_version();
-    let mut maker = client.platform_name().to_owned();
-    if client.platform_version() != maker {
-        maker.push_str(&format!(" {}", client.platform_version()));
-    }
-    maker.push_str(&format!(" (PJRT API {major}.{minor}"));
-    if let Some(build) = client.plugin().build() {
-        maker.push_str(&format!(", build {build:016x}"));
-    }
-    if client.platform_name() == "cpu" {
-        maker.push_str(&format!(", processor {}", processor()));
-    }
-    maker + ")"
+/// The header and the plugin's bytes, both whole.
+pub(crate) fn verified(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
+    let (header, payload) = split(bytes)?;
+    check_payload(&header, payload)?;
+    Ok((header, payload))
 }
 
-/// The processor's abilities that a compiler makes use of.
-#[cfg(target_arch = "x86_64")]
-fn processor() -> String {
-    let abilities = [
-        ("sse4.2", std::is_x86_feature_detected!("sse4.2")),
-        ("avx", std::is_x86_feature_detected!("avx")),
-        ("f16c", std::is_x86_feature_detected!("f16c")),
-        ("fma", std::is_x86_feature_detected!("fma")),
-        ("avx2", std::is_x86_feature_detected!("avx2")),
-        ("bmi2", std::is_x86_feature_detected!("bmi2")),
-        ("avx512f", std::is_x86_feature_detected!("avx512f")),
-        ("avx512bw", std::is_x86_feature_detected!("avx512bw")),
-        ("avx512vl", std::is_x86_feature_detected!("avx512vl")),
-    ];
-    let present = abilities.iter().filter(|(_, present)| *present);
-    let names: Vec<&str> = present.map(|(name, _)| *name).collect();
-    format!("x86_64 {}", names.join(" "))
+/// The plugin's bytes, which `client` can load.
+pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<(ExecutableHeader, &'a [u8])> {
+    let (header, payload) = split(bytes)?;
+    // What was made elsewhere is told as that, without a look at its many bytes.
+    header.check_client(client)?;
+    check_payload(&header, payload)?;
+    Ok((header, payload))
 }
 
-/// The processor's abilities that a compiler makes use of.
-#[cfg(not(target_arch = "x86_64"))]
-fn processor() -> String {
-    std::env::consts::ARCH.to_owned()
+fn check_payload(header: &ExecutableHeader, payload: &[u8]) -> Result<()> {
+    let (stated, present) = (header.payload_bytes(), payload.len() as u64);
+    let name = header.signature().name();
+    let what = if present < stated {
+        format!("ends early: the plugin's bytes are {stated}, of which {present} are there")
+    } else if present > stated {
+        format!("is too long: the plugin's bytes are {stated}, but {present} are there")
+    } else if checksum(payload) != header.stated.payload_checksum {
+        "is damaged: the checksum of the plugin's bytes doesn't fit".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(
+        Code::DataLoss,
+        format!("the kept executable of `{name}` {what}; compile the program anew"),
+    ))
+}
+
+fn header_checksum(prefix: &[u8], header: &[u8]) -> u64 {
+    // Of both in turn: the second sum stands for its bytes.
+    let mut both = prefix.to_vec();
+    both.extend_from_slice(&checksum(header).to_le_bytes());
+    checksum(&both)
 }
 
 /// FNV-1a over eight bytes at a time: finds accidents, quickly.
@@ -124,7 +175,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::checksum;
+    use super::*;
 
     #[test]
     fn checksums_see_single_bits_and_lengths() {

@@ -267,6 +267,12 @@ impl Signature {
         })
     }
 
+    /// The same, said to have collectives or not: a summary has no instructions to tell from.
+    pub(crate) fn with_collectives(mut self, has_collectives: bool) -> Signature {
+        self.has_collectives = has_collectives;
+        self
+    }
+
     /// The module's name.
     pub fn name(&self) -> &str {
         &self.name

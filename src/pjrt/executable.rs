@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use pjrt_sys::{
     entry, Args, PJRT_Client_Compile_Args, PJRT_Executable,
-    PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_GetCompiledMemoryStats_Args,
-    PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args,
-    PJRT_Executable_NumReplicas_Args, PJRT_Executable_OptimizedProgram_Args,
-    PJRT_Executable_Serialize_Args, PJRT_LoadedExecutable,
+    PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_Fingerprint_Args,
+    PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_NumOutputs_Args,
+    PJRT_Executable_NumPartitions_Args, PJRT_Executable_NumReplicas_Args,
+    PJRT_Executable_OptimizedProgram_Args, PJRT_Executable_Serialize_Args, PJRT_LoadedExecutable,
     PJRT_LoadedExecutable_AddressableDevices_Args, PJRT_LoadedExecutable_GetExecutable_Args,
     PJRT_Program,
 };
@@ -211,6 +211,24 @@ impl Owned<PJRT_Executable> {
                 .call(entry::PJRT_Executable_OptimizedProgram, &mut args)?;
             code.truncate(program.code_size);
             Ok((code, parts::text(program.format, program.format_size)))
+        }
+    }
+
+    /// XLA's fingerprint of the compiled program; `None` where the plugin has none, which
+    /// it may also say by a failure.
+    pub(crate) fn fingerprint(&self) -> Option<Vec<u8>> {
+        let mut args = PJRT_Executable_Fingerprint_Args::zeroed();
+        args.executable = self.raw();
+        // SAFETY: the executable is alive; the fingerprint lives as long, and is copied.
+        unsafe {
+            let status = self
+                .api()
+                .call(entry::PJRT_Executable_Fingerprint, &mut args);
+            let bytes = parts::slice(
+                args.executable_fingerprint.cast::<u8>(),
+                args.executable_fingerprint_size,
+            );
+            (status.is_ok() && !bytes.is_empty()).then(|| bytes.to_vec())
         }
     }
 

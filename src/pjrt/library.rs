@@ -8,7 +8,7 @@ use pjrt_sys::{entry, Args, GetPjrtApi, PJRT_Plugin_Attributes_Args, PJRT_Plugin
 use super::api::{Api, TableFault};
 use super::named_value;
 use crate::error::{Code, Error, Result};
-use crate::library_file;
+use crate::library_file::{self, Build};
 use crate::value::Value;
 
 /// The oldest minor version that is supported. The table was rearranged between
@@ -22,7 +22,7 @@ pub(crate) struct Loaded {
     /// The canonical path of the file.
     pub(crate) path: PathBuf,
     /// What tells the file from other builds, as it was when it was loaded.
-    pub(crate) build: Option<u64>,
+    pub(crate) build: Option<Build>,
 }
 
 /// The plugins of this process, one for each path. Loading holds the lock, so two
@@ -52,7 +52,7 @@ pub(crate) fn load(path: &Path) -> Result<Loaded> {
         return Ok(known.clone());
     }
     let library = Loaded {
-        build: library_file::fingerprint(&path).ok(),
+        build: Build::of(&path).ok(),
         api: open(&path)?,
         path,
     };
