@@ -134,7 +134,8 @@ impl ProgramSummary {
                 computations: vec![HloComputationProto {
                     instructions: parameters.collect(),
                     id: module.entry_computation_id,
-                    ..HloComputationProto::default()
+                    // What gives the results isn't kept: no instruction has this number.
+                    root_id: -1,
                 }],
                 host_program_shape: module.host_program_shape.clone(),
                 entry_computation_id: module.entry_computation_id,
