@@ -46,7 +46,8 @@ impl CompiledProgram {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let signature = describe(&raw, topology.shapes())?;
+        let mut signature = describe(&raw, topology.shapes())?;
+        signature.name_outputs(program);
         if options.is_strict() {
             signature.check_donors()?;
         }

@@ -133,6 +133,7 @@ mod host_tree;
 mod host_vec_error;
 mod host_view;
 mod launch;
+mod leaf_order;
 mod library_file;
 mod memory;
 mod outputs;
