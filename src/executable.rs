@@ -11,8 +11,9 @@ use crate::compile_cache::Key;
 use crate::compile_options::{CompileOptions, Resolved};
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
-use crate::executable_header::{HeaderProto, Maker, ProgramSummary};
+use crate::executable_header::{HeaderProto, ProgramSummary};
 use crate::launch::Paced;
+use crate::maker::Maker;
 use crate::pjrt::{executable, Owned};
 use crate::program::{self, Program};
 use crate::proto::HloModuleProto;
@@ -76,7 +77,7 @@ impl Executable {
             encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        Executable::load(client, raw, counted, |_| Ok(()))
+        Executable::load(client, raw, counted, |_, _, _| Ok(()))
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
@@ -84,18 +85,20 @@ impl Executable {
         let counted = count(client, header.device_ids().len());
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a kept executable"))?;
-        Executable::load(client, raw, counted, |loaded| header.check_program(loaded))
+        Executable::load(client, raw, counted, |module, replicas, partitions| {
+            header.check_program(&ProgramSummary::new(module, replicas, partitions))
+        })
     }
 
     fn load(
         client: &Client,
         raw: Owned<PJRT_LoadedExecutable>,
         counted: Option<Paced>,
-        check: impl FnOnce(&ProgramSummary) -> Result<()>,
+        check: impl FnOnce(&HloModuleProto, usize, usize) -> Result<()>,
     ) -> Result<Executable> {
         let described = raw.executable()?;
         let (module, replicas, partitions) = read(&described)?;
-        check(&ProgramSummary::new(&module, replicas, partitions))?;
+        check(&module, replicas, partitions)?;
         collectives::check(&module, replicas, partitions)?;
         let shapes = &client.session().shapes;
         let signature = Signature::of_module(&module, replicas, partitions, shapes)?;

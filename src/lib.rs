@@ -115,6 +115,7 @@ mod host_vec_error;
 mod host_view;
 mod launch;
 mod library_file;
+mod maker;
 mod memory;
 mod outputs;
 mod parallel;
