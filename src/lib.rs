@@ -136,6 +136,7 @@ mod launch;
 mod leaf_order;
 mod library_file;
 mod memory;
+mod origin;
 mod outputs;
 mod parallel;
 mod parameter;
