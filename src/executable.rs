@@ -10,10 +10,12 @@ use crate::collectives;
 use crate::compile_cache::Key;
 use crate::compile_options::{CompileOptions, Resolved};
 use crate::device::Device;
+use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
-use crate::executable_header::{HeaderProto, Maker, ProgramSummary};
+use crate::executable_header::{HeaderProto, Origin, ProgramSummary};
 use crate::launch::Paced;
-use crate::pjrt::{executable, Owned};
+use crate::pjrt::executable::{self, CompiledSizes};
+use crate::pjrt::owned::{Maker, Owned};
 use crate::program::{self, Program};
 use crate::proto::HloModuleProto;
 use crate::serialized;
@@ -42,7 +44,7 @@ impl Executable {
         options: &CompileOptions,
     ) -> Result<Executable> {
         program.check_version(client.plugin())?;
-        let resolved = options.resolve(program, client)?;
+        let resolved = options.resolve(program, &client.present())?;
         let encoded = options.encode(&resolved);
         let compile = || Executable::compile_now(client, program, &resolved, &encoded);
         let mut executable = match client.compile_cache() {
@@ -77,7 +79,7 @@ impl Executable {
             encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        Executable::load(client, raw, counted, |_| Ok(()))
+        Executable::load(client, raw, counted)
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
@@ -85,31 +87,16 @@ impl Executable {
         let counted = count(client, header.device_ids().len());
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a kept executable"))?;
-        Executable::load(client, raw, counted, |loaded| header.check_program(loaded))
+        header.check_program(&summary(&raw.executable()?)?)?;
+        Executable::load(client, raw, counted)
     }
 
     fn load(
         client: &Client,
         raw: Owned<PJRT_LoadedExecutable>,
         counted: Option<Paced>,
-        check: impl FnOnce(&ProgramSummary) -> Result<()>,
     ) -> Result<Executable> {
-        let described = raw.executable()?;
-        let (module, replicas, partitions) = read(&described)?;
-        check(&ProgramSummary::new(&module, replicas, partitions))?;
-        collectives::check(&module, replicas, partitions)?;
-        let shapes = &client.session().shapes;
-        let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
-        let stated = described.output_count()?;
-        if stated != signature.outputs().len() {
-            return Err(Error::new(
-                Code::Internal,
-                format!(
-                    "the plugin states {stated} outputs, but the compiled program has {}",
-                    signature.outputs().len()
-                ),
-            ));
-        }
+        let signature = describe(&raw.executable()?, &client.session().shapes)?;
         let indices = raw.devices()?.into_iter();
         let devices: Vec<Device> = indices
             .map(|index| Device::new(client.session(), index))
@@ -155,20 +142,7 @@ impl Executable {
     /// # Errors
     /// The plugin doesn't tell.
     pub fn memory_stats(&self) -> Result<ExecutableMemoryStats> {
-        let sizes = self.raw.executable()?.compiled_sizes()?;
-        Ok(ExecutableMemoryStats {
-            generated_code_bytes: sizes.generated_code,
-            argument_bytes: sizes.argument,
-            output_bytes: sizes.output,
-            alias_bytes: sizes.alias,
-            temp_bytes: sizes.temp,
-            peak_bytes: Some(sizes.peak).filter(|peak| *peak != 0),
-            host_generated_code_bytes: sizes.host_generated_code,
-            host_argument_bytes: sizes.host_argument,
-            host_output_bytes: sizes.host_output,
-            host_alias_bytes: sizes.host_alias,
-            host_temp_bytes: sizes.host_temp,
-        })
+        Ok(self.raw.executable()?.compiled_sizes()?.into())
     }
 
     /// The executable as bytes that [`Client::deserialize`] loads again, on the same
@@ -185,12 +159,11 @@ impl Executable {
     pub(crate) fn serialize_for(&self, cache_key: Option<&[u8]>) -> Result<Vec<u8>> {
         let described = self.raw.executable()?;
         let payload = described.serialize()?;
-        let (module, replicas, partitions) = read(&described)?;
         let client = self.client();
         let header = HeaderProto {
-            maker: Some(Maker::here(&client)),
+            origin: Some(Origin::here(&client)),
             fingerprint: described.fingerprint(),
-            program: Some(ProgramSummary::new(&module, replicas, partitions)),
+            program: Some(summary(&described)?),
             device_ids: self.devices.iter().map(Device::id).collect(),
             client_devices: client.all_devices().len() as u64,
             cache_key: cache_key.map(<[u8]>::to_vec),
@@ -201,11 +174,17 @@ impl Executable {
 }
 
 /// The compiled module, and how many replicas and partitions it has.
-fn read(described: &Owned<PJRT_Executable>) -> Result<(HloModuleProto, usize, usize)> {
+fn read<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<(HloModuleProto, usize, usize)> {
     let (replicas, partitions) = described.replicas_and_partitions()?;
     let (code, format) = described.optimized_program()?;
     let module = program::decode_optimized(&code, &format)?;
     Ok((module, replicas, partitions))
+}
+
+/// What is kept of a compiled program beside its code.
+pub(crate) fn summary<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<ProgramSummary> {
+    let (module, replicas, partitions) = read(described)?;
+    Ok(ProgramSummary::new(&module, replicas, partitions))
 }
 
 /// Counts a program that may turn out to have collectives, from before it is compiled:
@@ -213,6 +192,27 @@ fn read(described: &Owned<PJRT_Executable>) -> Result<(HloModuleProto, usize, us
 fn count(client: &Client, devices: usize) -> Option<Paced> {
     let may_be_paced = devices > 1 && client.platform_name() == "cpu";
     may_be_paced.then(|| Paced::count(client.session()))
+}
+
+/// Reads what a compiled program takes, gives and donates.
+pub(crate) fn describe<M: Maker>(
+    compiled: &Owned<PJRT_Executable, M>,
+    shapes: &ShapeTable,
+) -> Result<Signature> {
+    let (module, replicas, partitions) = read(compiled)?;
+    collectives::check(&module, replicas, partitions)?;
+    let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
+    let stated = compiled.output_count()?;
+    if stated != signature.outputs().len() {
+        return Err(Error::new(
+            Code::Internal,
+            format!(
+                "the plugin states {stated} outputs, but the compiled program has {}",
+                signature.outputs().len()
+            ),
+        ));
+    }
+    Ok(signature)
 }
 
 impl fmt::Debug for Executable {
@@ -251,4 +251,22 @@ pub struct ExecutableMemoryStats {
     pub host_alias_bytes: i64,
     /// As above, in host memory.
     pub host_temp_bytes: i64,
+}
+
+impl From<CompiledSizes> for ExecutableMemoryStats {
+    fn from(sizes: CompiledSizes) -> ExecutableMemoryStats {
+        ExecutableMemoryStats {
+            generated_code_bytes: sizes.generated_code,
+            argument_bytes: sizes.argument,
+            output_bytes: sizes.output,
+            alias_bytes: sizes.alias,
+            temp_bytes: sizes.temp,
+            peak_bytes: Some(sizes.peak).filter(|peak| *peak != 0),
+            host_generated_code_bytes: sizes.host_generated_code,
+            host_argument_bytes: sizes.host_argument,
+            host_output_bytes: sizes.host_output,
+            host_alias_bytes: sizes.host_alias,
+            host_temp_bytes: sizes.host_temp,
+        }
+    }
 }

@@ -9,11 +9,13 @@ use crate::collectives;
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
+use crate::plugin::Plugin;
 use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, OpMetadata};
 use crate::serialized;
 use crate::signature::{plural, Signature};
 
-/// What [`Executable::serialize`](crate::Executable::serialize) writes before a plugin's
+/// What [`Executable::serialize`](crate::Executable::serialize) and
+/// [`CompiledProgram::serialize`](crate::CompiledProgram::serialize) write before a plugin's
 /// bytes: who made them, what they take, give and donate, and where they run. It is read
 /// without a client, so that a tool can show what it has.
 ///
@@ -43,7 +45,7 @@ pub struct ExecutableHeader {
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct HeaderProto {
     #[prost(message, optional, tag = "1")]
-    pub maker: Option<Maker>,
+    pub origin: Option<Origin>,
     /// XLA's, of the compiled program.
     #[prost(bytes = "vec", optional, tag = "2")]
     pub fingerprint: Option<Vec<u8>>,
@@ -62,12 +64,15 @@ pub(crate) struct HeaderProto {
     /// What a compile cache knows it by.
     #[prost(bytes = "vec", optional, tag = "8")]
     pub cache_key: Option<Vec<u8>>,
+    /// Whether it was compiled for a topology, without a client.
+    #[prost(bool, tag = "9")]
+    pub for_topology: bool,
 }
 
 /// What must be the same where an executable is loaded again. The versions that plugins
 /// state say too little: all CPU plugins call theirs `cpu`.
 #[derive(Clone, PartialEq, Message)]
-pub(crate) struct Maker {
+pub(crate) struct Origin {
     #[prost(string, tag = "1")]
     pub platform_name: String,
     #[prost(string, tag = "2")]
@@ -201,7 +206,7 @@ impl ExecutableHeader {
         let signature = program
             .signature()
             .map_err(|error| unreadable(&error.message()))?;
-        if stated.device_ids.is_empty() || stated.maker.is_none() {
+        if stated.device_ids.is_empty() || stated.origin.is_none() {
             return Err(unreadable(
                 &"it doesn't state who made it, or for which devices",
             ));
@@ -209,8 +214,8 @@ impl ExecutableHeader {
         Ok(ExecutableHeader { stated, signature })
     }
 
-    fn maker(&self) -> &Maker {
-        static NOBODY: Maker = Maker {
+    fn origin(&self) -> &Origin {
+        static NOBODY: Origin = Origin {
             platform_name: String::new(),
             platform_version: String::new(),
             api_major: 0,
@@ -218,7 +223,7 @@ impl ExecutableHeader {
             build: None,
             processor: String::new(),
         };
-        self.stated.maker.as_ref().unwrap_or(&NOBODY)
+        self.stated.origin.as_ref().unwrap_or(&NOBODY)
     }
 
     /// The version of the format that it is written in.
@@ -228,17 +233,17 @@ impl ExecutableHeader {
 
     /// The platform that it was compiled for ([`Client::platform_name`]).
     pub fn platform_name(&self) -> &str {
-        &self.maker().platform_name
+        &self.origin().platform_name
     }
 
     /// The platform's version, free text ([`Client::platform_version`]).
     pub fn platform_version(&self) -> &str {
-        &self.maker().platform_version
+        &self.origin().platform_version
     }
 
     /// The version of the PJRT C API of the plugin that made it, as (major, minor).
     pub fn api_version(&self) -> (i32, i32) {
-        (self.maker().api_major, self.maker().api_minor)
+        (self.origin().api_major, self.origin().api_minor)
     }
 
     /// XLA's fingerprint of the compiled program (`PJRT_Executable_Fingerprint`); `None` where
@@ -271,7 +276,7 @@ impl ExecutableHeader {
 
     /// Refuses a client that can't load it.
     pub(crate) fn check_client(&self, client: &Client) -> Result<()> {
-        let (made, here) = (self.maker(), Maker::here(client));
+        let (made, here) = (self.origin(), Origin::here(client));
         let differences = [
             ("platform", made.platform_name.clone(), here.platform_name),
             (
@@ -288,8 +293,11 @@ impl ExecutableHeader {
             ("processor", made.processor.clone(), here.processor),
         ];
         let name = self.signature.name();
+        // A GPU topology calls the GPU its version, a client the CUDA that it was built for:
+        // there the build of the plugin has to do.
+        let by_build = self.stated.for_topology && made.build.is_some();
         for (what, made, here) in differences {
-            if made != here {
+            if made != here && !(by_build && what == "platform version") {
                 return Err(Error::new(
                     Code::FailedPrecondition,
                     format!(
@@ -339,16 +347,24 @@ impl ExecutableHeader {
     }
 }
 
-impl Maker {
-    pub(crate) fn here(client: &Client) -> Maker {
-        let (api_major, api_minor) = client.plugin().api_version();
-        let on_cpu = client.platform_name() == "cpu";
-        Maker {
-            platform_name: client.platform_name().to_owned(),
-            platform_version: client.platform_version().to_owned(),
+impl Origin {
+    pub(crate) fn here(client: &Client) -> Origin {
+        Origin::of(
+            client.plugin(),
+            client.platform_name(),
+            client.platform_version(),
+        )
+    }
+
+    pub(crate) fn of(plugin: &Plugin, platform_name: &str, platform_version: &str) -> Origin {
+        let (api_major, api_minor) = plugin.api_version();
+        let on_cpu = platform_name == "cpu";
+        Origin {
+            platform_name: platform_name.to_owned(),
+            platform_version: platform_version.to_owned(),
             api_major,
             api_minor,
-            build: client.plugin().build(),
+            build: plugin.build(),
             processor: if on_cpu { processor() } else { String::new() },
         }
     }
@@ -394,7 +410,7 @@ fn processor() -> String {
 
 impl fmt::Display for ExecutableHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let made = self.maker();
+        let made = self.origin();
         writeln!(
             f,
             "for {} (PJRT API {}.{}), devices {:?}, {}",

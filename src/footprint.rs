@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn tiles_pad_and_packed_elements_are_counted_in_bits() {
-        use ElementType::{BF16, F32, S4};
+        use ElementType::{Bf16, F32, S4};
         assert_eq!(bytes(F32, &[3, 5], LayoutProto::default()), 60);
         // f32[3,5]{1,0:T(8,128)} is 8 x 128 elements.
         assert_eq!(bytes(F32, &[3, 5], tiles(&[&[8, 128]])), 4096);
@@ -99,7 +99,7 @@ mod tests {
             2 * 16 * 256 * 4
         );
         // bf16[3,5]{1,0:T(8,128)(2,1)}
-        assert_eq!(bytes(BF16, &[3, 5], tiles(&[&[8, 128], &[2, 1]])), 2048);
+        assert_eq!(bytes(Bf16, &[3, 5], tiles(&[&[8, 128], &[2, 1]])), 2048);
         // A tile of more dimensions than the shape has.
         assert_eq!(bytes(F32, &[5], tiles(&[&[8, 128]])), 4096);
         assert_eq!(bytes(F32, &[], tiles(&[&[128]])), 512);

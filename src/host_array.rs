@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::memory::Place;
 use crate::pjrt::aligned::HostVec;
 use crate::pjrt::host::{self, Plain};
+use crate::pjrt::host_values::HostValues;
 use crate::shape::Shape;
 use crate::sharding::{Block, Sharding};
 
@@ -245,6 +246,14 @@ impl HostArray<'static> {
         HostArray {
             bytes: Bytes::Owned(HostVec::zeroed(shape.byte_size())),
             shape,
+        }
+    }
+
+    /// The bytes with what owns them.
+    pub(crate) fn into_bytes(self) -> HostValues<u8> {
+        match self.bytes {
+            Bytes::Borrowed(bytes) => bytes.into(),
+            Bytes::Owned(bytes) => bytes.into(),
         }
     }
 

@@ -12,6 +12,11 @@
 //! executable takes buffers and gives buffers. What happens later is an [`Event`] or a
 //! [`HostRead`], both futures that can also be waited for.
 //!
+//! Values get to a device by copy ([`Buffer::from_host`]; [`Buffer::from_host_async`] goes on
+//! while the program does), without one on a CPU ([`Buffer::from_host_vec`]), or in chunks
+//! ([`ChunkedUpload`]); and back whole ([`Buffer::to_host`]), in part
+//! ([`Buffer::read_range_into`]), or without a copy ([`Buffer::view`]).
+//!
 //! ```
 //! use xla::{Buffer, Client, CompileOptions, Program};
 //!
@@ -67,12 +72,26 @@
 //! on all devices ([`PerDevice`]). A program from a file is loaded as one by the
 //! `load_parallel` that [`program`](macro@program) makes.
 //!
+//! # Devices that aren't there
+//!
+//! A [`Topology`] describes devices, TPUs or GPUs, that this machine needn't have.
+//! [`Topology::compile`] gives a [`CompiledProgram`]: signature, donations, memory and costs, and
+//! bytes that load where the devices are.
+//!
+//! # Kept programs
+//!
+//! Compiling takes long, loading what was compiled doesn't. A client whose options name a
+//! [`CompileCache`] keeps its programs in a folder and finds them there at the next start.
+//! [`Executable::serialize`] gives one as bytes, which [`Client::deserialize`] loads and
+//! [`ExecutableHeader`] describes without a plugin.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`].
+//! [`Client::deserialize`], or lying in the folder of a [`CompileCache`], come from
+//! [`Executable::serialize`] or [`CompiledProgram::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.
@@ -80,13 +99,16 @@ extern crate self as xla;
 
 mod advice;
 mod argument;
+mod async_upload;
 mod buffer;
 mod cache;
 mod call_error;
+mod chunked_upload;
 mod client;
 mod collectives;
 mod compile_cache;
 mod compile_options;
+mod compiled_program;
 mod device;
 mod device_assignment;
 mod device_shape;
@@ -104,6 +126,7 @@ mod float8;
 mod footprint;
 mod function;
 mod function_error;
+mod gpu_target;
 mod host_array;
 mod host_read;
 mod host_tree;
@@ -115,6 +138,7 @@ mod memory;
 mod outputs;
 mod parallel;
 mod parameter;
+mod partial_read;
 mod per_device;
 mod picture;
 mod pjrt;
@@ -136,9 +160,14 @@ mod sharding;
 mod signature;
 mod spare;
 mod spread;
+mod topology;
+mod topology_envelope;
+mod topology_options;
+mod tpu;
 pub mod tree;
 mod upload;
 mod value;
+mod wait_any;
 mod xla_flags;
 
 pub use advice::{DonationAdvice, DonationComparison, DonationPair, UnusedDonor};
@@ -146,9 +175,11 @@ pub use argument::{Argument, ArgumentList, Arguments};
 pub use buffer::Buffer;
 pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
+pub use chunked_upload::{ChunkedUpload, Progress};
 pub use client::{Client, ClientOptions};
 pub use compile_cache::{CompileCache, CompileCacheEntry, CompileCacheStats};
 pub use compile_options::{CompileOptions, OptionValue};
+pub use compiled_program::CompiledProgram;
 pub use device::{Device, MemoryStats};
 pub use device_assignment::DeviceAssignment;
 pub use donation_report::{DonationReport, GivenLeaf};
@@ -163,6 +194,7 @@ pub use float8::{
 };
 pub use function::Function;
 pub use function_error::{FunctionError, LostLeaf, Survivor};
+pub use gpu_target::GpuTarget;
 pub use host_array::HostArray;
 pub use host_read::HostRead;
 pub use host_tree::HostTree;
@@ -176,7 +208,9 @@ pub use parallel::{
 pub use parameter::{Give, Parameter, Parameters, Ref};
 pub use per_device::{PartOf, PerDevice};
 pub use pjrt::aligned::HostVec;
+pub use pjrt::dma::PinnedVec;
 pub use pjrt::host::Plain;
+pub use pjrt::host_values::HostValues;
 pub use pjrt::scope::Scope;
 pub use plugin::{Plugin, StableHloVersion};
 pub use prefetch::Prefetch;
@@ -185,8 +219,11 @@ pub use rng::RngKey;
 pub use shape::{Layout, Shape};
 pub use sharding::{Block, Sharding};
 pub use signature::{Donation, Input, Output, Signature};
+pub use topology::{Topology, TopologyDevice};
+pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
+pub use wait_any::{wait_any, wait_any_timeout};
 
 pub use xla_macros::{program, Tree};
 

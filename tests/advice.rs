@@ -82,6 +82,15 @@ fn found_again(client: &Client, name: &str) -> (Executable, Executable) {
         "{name}"
     );
 
+    // The pairs of several partitions are the compiler's.
+    let partitions = original.signature().partitions();
+    for ((input, pairing), pair) in advice.donations().into_iter().zip(advice.candidates()) {
+        let wanted = match partitions {
+            1 => Pairing::Output(pair.output),
+            _ => Pairing::ByCompiler,
+        };
+        assert_eq!((input, pairing), (pair.input, wanted), "{name}");
+    }
     let compared = advice
         .verify(client, &undonated, &CompileOptions::new())
         .expect("both compile");

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::client::Client;
-use crate::executable_header::Maker;
+use crate::executable_header::Origin;
 use crate::program::Program;
 use crate::serialized::FORMAT;
 use crate::sha256::Sha256;
@@ -38,7 +38,7 @@ impl Key {
 /// was loaded. What is there in vain only costs a compilation.
 pub(crate) fn circumstances(client: &Client, options: &[(String, impl Debug)]) -> Vec<u8> {
     let mut parts = Parts(Sha256::new());
-    parts.debug(&Maker::here(client));
+    parts.debug(&Origin::here(client));
     parts.debug(&client.plugin().modified());
     for device in client.all_devices() {
         parts.debug(&(

@@ -56,6 +56,9 @@
 //! row-major, the fastest varying first: `f32[2,3]{0,1}`. Arithmetic takes elements in the order in
 //! which they lie, as `f64`, and knows 8 to 64 bit integers, `f32` and `f64`.
 //!
+//! `PJRT_TopologyDescription_Create` takes the name `fake:N`, for N devices, and no options; `PJRT_Compile` compiles
+//! for those without a client.
+//!
 //! # What it does as real plugins do
 //!
 //! * It checks arguments of a run by number, byte size, device and whether their memory is there, not by
@@ -65,15 +68,18 @@
 //! * Host memory that is aligned to 64 bytes is used in place with the zero-copy semantics; the output of
 //!   a run lives in donated mutable host memory, while immutable memory is copied. The done event fires when
 //!   neither a buffer, nor an unfinished run or copy uses the memory.
+//! * A buffer that is filled chunk by chunk is ready when its last chunk has arrived; it fails when the
+//!   manager is destroyed before that.
 //! * Errors surface late: reading a buffer whose memory is gone, or whose run failed, reports success and
 //!   the event has the error.
 //!
 //! # What it notes
 //!
 //! [`Fake::violations`] has a line for each use of a handle after it was destroyed, of one that is null,
-//! unknown or of another kind; each second destroy; each client that is destroyed before what it made,
+//! unknown or of another kind; each second destroy; each client or topology that is destroyed before what it made,
 //! with a copy to the host under way or in a callback; each argument struct that is too short; each
-//! event that is asked for its error too early; and for what ends a real plugin's process.
+//! event that is asked for its error too early; each chunk that overlaps with another, leaves bytes out or
+//! comes too late; and for what ends a real plugin's process.
 #![allow(unsafe_code)]
 
 mod buffer;
@@ -96,6 +102,8 @@ mod state;
 mod storage;
 mod table;
 mod text;
+mod topology;
+mod transfer;
 mod upload;
 mod values;
 

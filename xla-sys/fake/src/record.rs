@@ -10,17 +10,25 @@ pub struct Live {
     pub buffers: usize,
     /// `PJRT_Event`.
     pub events: usize,
+    /// `PJRT_AsyncHostToDeviceTransferManager`.
+    pub transfers: usize,
     /// `PJRT_Executable`.
     pub executables: usize,
     /// `PJRT_LoadedExecutable`.
     pub loaded_executables: usize,
     /// `PJRT_SerializedExecutable`, which has a deleter of its own.
     pub serialized: usize,
+    /// `PJRT_TopologyDescription`, without those that clients lend.
+    pub topologies: usize,
+    /// `PJRT_SerializedTopology`, which has a deleter of its own.
+    pub serialized_topologies: usize,
     /// `PJRT_Error`.
     pub errors: usize,
     /// Pieces of device memory, and of host memory that is used in place. A buffer has one until it
     /// is deleted or donated; an unfinished copy or run keeps those that it reads.
     pub storages: usize,
+    /// Pieces of host memory that are mapped for direct memory access.
+    pub mappings: usize,
 }
 
 /// A call of an entry.

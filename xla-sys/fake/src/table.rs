@@ -7,7 +7,9 @@ use pjrt_sys::*;
 
 use crate::call::{answer, answer_void};
 use crate::executable::delete_serialized;
-use crate::{buffer, client, device, error, event, executable, execute, upload};
+use crate::{
+    buffer, client, device, error, event, executable, execute, topology, transfer, upload,
+};
 
 /// The functions of one slot, and the names of those that there are.
 macro_rules! functions {
@@ -69,6 +71,15 @@ functions! {
         PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args) => client::default_device_assignment;
         PJRT_Client_Compile(PJRT_Client_Compile_Args) => executable::compile;
         PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args) => upload::from_host;
+        PJRT_Client_CreateBuffersForAsyncHostToDevice(PJRT_Client_CreateBuffersForAsyncHostToDevice_Args) => transfer::create;
+        PJRT_AsyncHostToDeviceTransferManager_Destroy(PJRT_AsyncHostToDeviceTransferManager_Destroy_Args) => transfer::destroy;
+        PJRT_AsyncHostToDeviceTransferManager_TransferData(PJRT_AsyncHostToDeviceTransferManager_TransferData_Args) => transfer::send;
+        PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer(PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args) => transfer::retrieve;
+        PJRT_AsyncHostToDeviceTransferManager_BufferCount(PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args) => transfer::count;
+        PJRT_AsyncHostToDeviceTransferManager_BufferSize(PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args) => transfer::size;
+        PJRT_AsyncHostToDeviceTransferManager_SetBufferError(PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args) => transfer::set_error;
+        PJRT_Client_DmaMap(PJRT_Client_DmaMap_Args) => transfer::map;
+        PJRT_Client_DmaUnmap(PJRT_Client_DmaUnmap_Args) => transfer::unmap;
         PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args) => upload::uninitialized;
         PJRT_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args) => upload::error;
         PJRT_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args) => device::id;
@@ -88,12 +99,25 @@ functions! {
         PJRT_Memory_DebugString(PJRT_Memory_DebugString_Args) => device::memory_debug_string;
         PJRT_Memory_ToString(PJRT_Memory_ToString_Args) => device::memory_to_string;
         PJRT_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args) => device::memory_devices;
+        PJRT_Client_TopologyDescription(PJRT_Client_TopologyDescription_Args) => topology::of_client;
+        PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args) => topology::create;
+        PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args) => topology::destroy;
+        PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args) => topology::platform_name;
+        PJRT_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args) => topology::platform_version;
+        PJRT_TopologyDescription_GetDeviceDescriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args) => topology::devices;
+        PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args) => topology::attributes;
+        PJRT_TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args) => topology::fingerprint;
+        PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args) => topology::serialize;
+        PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_Args) => topology::deserialize;
+        PJRT_Compile(PJRT_Compile_Args) => topology::compile;
         PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args) => executable::destroy;
         PJRT_Executable_Name(PJRT_Executable_Name_Args) => executable::name;
         PJRT_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args) => executable::replicas;
         PJRT_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args) => executable::partitions;
         PJRT_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args) => executable::outputs;
         PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args) => executable::memory_stats;
+        PJRT_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args) => executable::cost_analysis;
+        PJRT_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args) => executable::code_size;
         PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args) => executable::optimized_program;
         PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args) => executable::serialize;
         PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args) => executable::deserialize;
@@ -115,6 +139,7 @@ functions! {
         PJRT_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args) => buffer::to_device;
         PJRT_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args) => buffer::to_memory;
         PJRT_Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args) => buffer::to_host;
+        PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args) => buffer::raw_to_host;
         PJRT_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args) => buffer::is_on_cpu;
         PJRT_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args) => buffer::ready_event;
         PJRT_Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args) => buffer::unsafe_pointer;
@@ -134,6 +159,10 @@ unsafe extern "C" fn serialized_deleter<const SLOT: usize>(
     delete_serialized(SLOT, serialized);
 }
 
+unsafe extern "C" fn topology_deleter<const SLOT: usize>(serialized: *mut PJRT_SerializedTopology) {
+    topology::delete_serialized(SLOT, serialized);
+}
+
 macro_rules! slots {
     ($($slot:literal)*) => {
         /// How many fakes a process can have at once.
@@ -142,6 +171,9 @@ macro_rules! slots {
         pub(crate) static SERIALIZED_DELETERS:
             [unsafe extern "C" fn(*mut PJRT_SerializedExecutable); SLOTS] =
             [$(serialized_deleter::<$slot>),*];
+        pub(crate) static TOPOLOGY_DELETERS:
+            [unsafe extern "C" fn(*mut PJRT_SerializedTopology); SLOTS] =
+            [$(topology_deleter::<$slot>),*];
     };
 }
 
