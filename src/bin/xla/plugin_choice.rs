@@ -78,7 +78,7 @@ pub(crate) struct Placement {
 }
 
 /// CPU devices to choose from where none are asked for: a program takes as many as it states.
-const CPU_DEVICES: usize = 8;
+pub(crate) const CPU_DEVICES: usize = 8;
 
 /// What is beyond was not meant.
 const MOST_DEVICES: usize = 4096;
