@@ -1,5 +1,6 @@
 //! The command line: it is run as users run it, and what it prints is read as JSON.
 //!
+//! Targets that aren't there are compiled for with the features `fetch-tpu` and `fetch-cuda`.
 //! The plugin is the one that `XLA_PJRT_CPU_PLUGIN` or the usual search finds.
 
 mod commands;
@@ -7,6 +8,8 @@ mod lessons;
 mod npy;
 mod refusals;
 mod running;
+#[cfg(any(feature = "fetch-tpu", feature = "fetch-cuda"))]
+mod targets;
 
 use std::fs;
 use std::path::{Path, PathBuf};
