@@ -66,7 +66,7 @@ fn arguments_that_do_not_fit_are_named() {
         (
             &["run", &add][..],
             &[
-                "takes 2 arguments, but 0",
+                "takes 2 arguments, but got 0",
                 "argument 0 (`x`), f32[4]",
                 "argument 1 (`y`), f32[4]",
                 "--arg =zeros",
@@ -80,7 +80,7 @@ fn arguments_that_do_not_fit_are_named() {
             &[
                 "run", &add, "--arg", "=ones", "--arg", "=ones", "--arg", "=ones",
             ],
-            &["takes 2 arguments, but 3"],
+            &["takes 2 arguments, but got 3"],
         ),
         (
             &["run", &add, "--arg", "=ones", "--arg", "f32[3]=zeros"],
@@ -119,7 +119,7 @@ fn arguments_that_do_not_fit_are_named() {
         ),
         (
             &["run", &two, "--arg@0", "=zeros"],
-            &["position 1", "takes 1 arguments, but 0"],
+            &["position 1", "takes 1 argument, but got 0"],
         ),
         (
             &["run", &two, "--arg", "=zeros", "--arg@2", "=zeros"],
