@@ -1089,7 +1089,7 @@ fn a_report_tells_of_every_device() {
     let step = compiled(&client, "sgd_replicas_4");
     let gradients: Vec<Buffer> = step.devices().iter().map(four).collect();
     let weights = step.devices().iter().map(four);
-    let arguments = weights.zip(&gradients).map(|(w, g)| (w, g));
+    let arguments = weights.zip(&gradients);
     let (outputs, report) = step.run_per_device_reported(arguments).expect("runs");
     assert_eq!(outputs.len(), 4);
     let leaves = report.leaves().iter();
