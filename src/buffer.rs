@@ -482,6 +482,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The run that was to fill it failed; the memory is used up.
+    #[doc(alias = "clone")]
     pub fn copy_on_device(&self) -> Result<Buffer> {
         let place = match self.raw.memory()? {
             Some(index) => Place::from(&Memory::new(self.session(), index)),

@@ -1,5 +1,6 @@
 //! Compiled programs kept on disk, so that the next start is quick.
 
+mod entry;
 mod folder;
 mod key;
 
@@ -8,7 +9,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 
@@ -19,6 +19,7 @@ use crate::executable::Executable;
 use crate::executable_header::ExecutableHeader;
 use crate::serialized;
 
+pub use entry::{CompileCacheEntry, CompileCacheStats};
 pub(crate) use key::{circumstances, Key};
 
 /// A folder in which compiled programs are kept. A client that has one
@@ -36,7 +37,7 @@ pub(crate) use key::{circumstances, Key};
 /// replaced. A folder that is full, read-only or gone costs the time that compiling takes:
 /// [`CompileCache::stats`] counts it, and [`CompileCache::last_error`] tells the latest reason.
 ///
-/// Several processes may share a folder, also across a network's file system. When the
+/// Several processes may share a folder. When the
 /// entries together are larger than [`CompileCache::max_bytes`] says, those that were not used
 /// for longest go. Files of other names are left alone.
 ///
@@ -78,53 +79,6 @@ struct Counts {
     evicted: AtomicU64,
     errors: AtomicU64,
     last_error: Mutex<Option<Error>>,
-}
-
-/// What a [`CompileCache`] did in this process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CompileCacheStats {
-    /// Programs that were loaded.
-    pub hits: u64,
-    /// Programs that had to be compiled.
-    pub misses: u64,
-    /// Programs that were put into the folder.
-    pub stored: u64,
-    /// Entries that were removed for want of room.
-    pub evicted: u64,
-    /// What went wrong, none of which failed a compilation: entries that were damaged or
-    /// couldn't be loaded, read, written or removed.
-    pub errors: u64,
-}
-
-/// An entry of a [`CompileCache`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct CompileCacheEntry {
-    /// What it is found by: 64 hexadecimal digits.
-    pub key: String,
-    /// The size of its file.
-    pub bytes: u64,
-    /// When it was loaded last, or else written.
-    pub last_used: SystemTime,
-    /// What it is, the program's name, signature and platform among it; or why that can't be
-    /// read.
-    pub header: Result<ExecutableHeader>,
-}
-
-impl CompileCacheEntry {
-    /// The time since it was used last; zero where the clock says that it is still to come.
-    pub fn age(&self) -> Duration {
-        self.last_used.elapsed().unwrap_or_default()
-    }
-
-    /// The program's name, where it can be read.
-    pub fn name(&self) -> Option<&str> {
-        self.header
-            .as_ref()
-            .ok()
-            .map(|header| header.signature().name())
-    }
 }
 
 /// 4 GiB.

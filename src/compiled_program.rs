@@ -8,7 +8,8 @@ use pjrt_sys::PJRT_Executable;
 use crate::compile_options::CompileOptions;
 use crate::error::{Code, Error, Result};
 use crate::executable::{describe, summary, ExecutableMemoryStats};
-use crate::executable_header::{HeaderProto, Origin};
+use crate::executable_header::HeaderProto;
+use crate::origin::Origin;
 use crate::pjrt::topology::{self, RawTopology};
 use crate::pjrt::Owned;
 use crate::program::{self, Program};
@@ -46,7 +47,8 @@ impl CompiledProgram {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let signature = describe(&raw, topology.shapes())?;
+        let mut signature = describe(&raw, topology.shapes())?;
+        signature.name_outputs(program);
         if options.is_strict() {
             signature.check_donors()?;
         }

@@ -233,6 +233,15 @@ impl HostArray<'static> {
         Ok(HostArray::borrowed(values, dims)?.into_owned())
     }
 
+    /// An array of a copy of bytes, in the form that [`Buffer::from_bytes`] takes: what was
+    /// read from a file.
+    ///
+    /// # Errors
+    /// The number of bytes is not [`Shape::byte_size`].
+    pub fn from_bytes(bytes: &[u8], shape: Shape) -> Result<HostArray<'static>> {
+        Ok(HostArray::borrowed_bytes(bytes, shape)?.into_owned())
+    }
+
     /// An array of one value without dimensions.
     ///
     /// # Errors

@@ -335,7 +335,7 @@ impl Executable {
     #[cold]
     fn wrong_device_count(&self, lists: usize) -> Error {
         let hint = if lists == 1 {
-            "; pass a list for each with `run_per_device`"
+            "; pass a list for each with `run_per_device`, or trees with `parallel`"
         } else {
             ""
         };

@@ -305,12 +305,13 @@ impl Signature {
     }
 
     /// The bytes that a run takes over from its inputs on each device, when all inputs
-    /// that the program donates are given.
+    /// that the program donates are given: those of their shapes, without what a device packs
+    /// or pads ([`Input::device_bytes`]).
     pub fn donated_bytes(&self) -> usize {
         self.inputs
             .iter()
             .filter(|input| matches!(input.donation, Donation::Into { .. }))
-            .map(Input::device_bytes)
+            .map(|input| input.shape().byte_size())
             .sum()
     }
 

@@ -270,6 +270,30 @@ fn a_program_on_many_devices_runs_as_compiled() {
     }
 }
 
+#[test]
+fn threads_share_a_client_with_a_cache() {
+    let folder = Folder::new();
+    let cache = folder.cache();
+    let client = client_of(1, &cache);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                for n in 1..=4 {
+                    adds(&compile(&client, &plus(n)), n);
+                }
+            });
+        }
+    });
+    let stats = cache.stats();
+    assert_eq!(
+        (stats.hits + stats.misses, stats.errors),
+        (24, 0),
+        "{stats:?}"
+    );
+    assert_eq!(stats.stored, stats.misses);
+    assert_eq!(folder.files().len(), 4);
+}
+
 // What is damaged.
 
 #[test]
@@ -812,8 +836,7 @@ fn entry_bytes() -> u64 {
     let folder = Folder::new();
     let cache = folder.cache();
     compile(&client_of(1, &cache), &plus(1));
-    let bytes = cache.entries().expect("a list")[0].bytes;
-    bytes
+    cache.entries().expect("a list")[0].bytes
 }
 
 /// A process is killed while it writes: what it leaves is no entry, and goes in time.

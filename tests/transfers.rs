@@ -9,7 +9,7 @@ mod cpu;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
@@ -611,7 +611,7 @@ fn an_upload_can_be_awaited_and_waited_for_with_a_timeout() {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let mut context = Context::from_waker(&waker);
     let mut done = pin!(done);
-    while let Poll::Pending = done.as_mut().poll(&mut context) {
+    while done.as_mut().poll(&mut context).is_pending() {
         thread::park_timeout(Duration::from_secs(1));
     }
     assert_eq!(buffer.to_host_range::<f32>(0..2).expect("values"), [2., 3.]);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::client::Client;
-use crate::executable_header::Origin;
+use crate::origin::Origin;
 use crate::program::Program;
 use crate::serialized::FORMAT;
 use crate::sha256::Sha256;

@@ -843,3 +843,30 @@ fn values_of_every_owner_are_taken() {
     drop(client);
     fake.assert_clean();
 }
+
+#[test]
+fn an_old_manager_is_leaked_after_a_refused_chunk() {
+    // Destroying it would wait for the chunk for ever on 0.81.
+    for (minor, left) in [(81, 1), (106, 0)] {
+        let fake = Fake::new();
+        let table = fake.table_of(&Table::new().minor(minor));
+        // SAFETY: the table is a fake's.
+        let client = unsafe { Plugin::from_table(table) }
+            .and_then(|plugin| plugin.client())
+            .expect("a client");
+        let (mut upload, buffers) =
+            ChunkedUpload::new(&device(&client), &[floats(2)]).expect("chunks");
+        let failure = Failure::new(Code::RESOURCE_EXHAUSTED, "no room");
+        fake.fail(
+            "PJRT_AsyncHostToDeviceTransferManager_TransferData",
+            failure,
+        );
+        assert!(upload.send(0, 0, numbers(0, 2)).is_err());
+        drop(upload);
+        let error = buffers[0].wait().expect_err("given up");
+        assert_eq!(error.code(), xla::Code::Cancelled, "{error}");
+        drop((buffers, client));
+        assert_eq!(fake.live().transfers, left, "0.{minor}");
+        assert_eq!(fake.violations(), [""; 0]);
+    }
+}
