@@ -1080,3 +1080,37 @@ fn a_loaded_executable_that_must_alias_refuses_to_borrow() {
     let next = step.run((w, &g)).expect("runs");
     assert_eq!(values(&next[0]), [0., 1., 2., 3.]);
 }
+
+/// Device by device, for what was given; nothing of what was lent.
+#[test]
+fn a_report_tells_of_every_device() {
+    let four = |device: &Device| vector(device, &[1., 2., 3., 4.]);
+    let client = client(4);
+    let step = compiled(&client, "sgd_replicas_4");
+    let gradients: Vec<Buffer> = step.devices().iter().map(four).collect();
+    let weights = step.devices().iter().map(four);
+    let arguments = weights.zip(&gradients);
+    let (outputs, report) = step.run_per_device_reported(arguments).expect("runs");
+    assert_eq!(outputs.len(), 4);
+    let leaves = report.leaves().iter();
+    let leaves: Vec<_> = leaves
+        .map(|it| (it.argument, it.device, it.consumed))
+        .collect();
+    assert_eq!(
+        leaves,
+        [(0, 0, true), (0, 1, true), (0, 2, true), (0, 3, true)]
+    );
+    // 1 - 0.125 * 4 * 1, and so on.
+    for output in &outputs {
+        assert_eq!(values(&output[0]), [0.5, 1., 1.5, 2.]);
+    }
+    for gradient in &gradients {
+        assert_eq!(values(gradient), [1., 2., 3., 4.]);
+    }
+
+    let twice = compiled(&client, "add")
+        .run_per_device_reported([(four(&step.devices()[0]), four(&step.devices()[0]))]);
+    let (_, report) = twice.expect("runs on one device too");
+    assert_eq!(report.leaves().len(), 2);
+    assert!(!report.all_consumed());
+}

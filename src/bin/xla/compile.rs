@@ -69,6 +69,9 @@ impl Compile {
         let mut json = describe::signature(signature);
         json["target"] = self.target.to_string().into();
         json["platform"] = compiler.platform_name().into();
+        let (kind, count) = compiler.devices();
+        json["device_kind"] = kind.into();
+        json["device_count"] = count.into();
         let mut text = signature.to_string();
         if let Some(without) = &without {
             let advice = signature.donation_advice();

@@ -224,7 +224,15 @@ fn answer(platform: Platform, mut child: Child, deadline: Instant) -> Value {
             "mend": format!("see what `xla doctor --platform {}` says", platform.name()),
         })
     };
-    // An answer is small enough for the pipe to hold it.
+    // Read beside: with many devices an answer is more than a pipe holds.
+    let out = child.stdout.take().map(|mut out| {
+        thread::spawn(move || {
+            let mut text = String::new();
+            // What can't be read is no JSON below.
+            let _ = out.read_to_string(&mut text);
+            text
+        })
+    });
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status,
@@ -236,10 +244,7 @@ fn answer(platform: Platform, mut child: Child, deadline: Instant) -> Value {
             }
         }
     };
-    let mut text = String::new();
-    if let Some(mut out) = child.stdout.take() {
-        let _ = out.read_to_string(&mut text);
-    }
+    let text = out.and_then(|out| out.join().ok()).unwrap_or_default();
     match serde_json::from_str::<Value>(&text) {
         Ok(mut told) => told["plugins"][0].take(),
         Err(_) => gone(format!("the plugin ended the process: {status}")),
@@ -291,4 +296,40 @@ fn text(found: &Value) -> String {
         text += &format!("  {note}\n");
     }
     text
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn answer_of(script: &str, patience: Duration) -> Value {
+        let child = Command::new("sh")
+            .args(["-c", script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("a shell");
+        answer(Platform::Tpu, child, Instant::now() + patience)
+    }
+
+    #[test]
+    fn a_plugin_may_hang_or_end_its_process() {
+        let long = Duration::from_secs(60);
+        let told = answer_of("exec sleep 60", Duration::ZERO);
+        assert_eq!(told["state"], "broken");
+        assert!(told["message"]
+            .as_str()
+            .expect("text")
+            .contains("no answer"));
+        let told = answer_of("kill -9 $$", long);
+        assert!(told["message"]
+            .as_str()
+            .expect("text")
+            .contains("signal: 9"));
+        assert_eq!(told["platform"], "tpu");
+        let mend = told["mend"].as_str().expect("text");
+        assert!(mend.contains("--platform tpu"));
+        // More than a pipe holds.
+        let script = r#"printf '{"plugins":[{"state":"found","x":"%0100000d"}]}' 0"#;
+        assert_eq!(answer_of(script, long)["state"], "found");
+    }
 }

@@ -56,7 +56,14 @@ enum Command {
     Cache(cache::Cache),
 }
 
+/// What plugins log to stderr: their informations are left out, unless someone asks for them.
+const LOG_LEVEL: &str = "TF_CPP_MIN_LOG_LEVEL";
+
 fn main() -> ExitCode {
+    if env::var_os(LOG_LEVEL).is_none() {
+        // No other thread runs yet.
+        env::set_var(LOG_LEVEL, "1");
+    }
     let words = arguments::rewrite(env::args_os());
     let as_json = words.iter().any(|word| word == "--json");
     let outcome = match Cli::try_parse_from(words) {

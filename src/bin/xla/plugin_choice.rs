@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use xla::{Client, ClientOptions, CompileOptions, Plugin, Program};
+use xla::{Client, ClientOptions, CompileOptions, Error, Plugin, Program};
 
 use crate::report::Failure;
 
@@ -55,9 +55,21 @@ impl PluginChoice {
                 Ok(client) => client,
                 Err(_) => plugin.client()?,
             },
-            _ => plugin.client()?,
+            PluginChoice::Tpu => plugin
+                .client()
+                .map_err(|error| without_devices(&error, "tpu:v5e:2x2"))?,
+            PluginChoice::Cuda => plugin
+                .client()
+                .map_err(|error| without_devices(&error, "cuda:h100:1x1x4"))?,
+            PluginChoice::Rocm => plugin.client()?,
         })
     }
+}
+
+/// Most who have the plugin and no device want to see a program compiled.
+fn without_devices(error: &Error, target: &str) -> Failure {
+    let way_out = format!("`xla compile PROGRAM --target {target}` needs none");
+    Failure::from(error.clone()).with_way_out(&way_out)
 }
 
 /// Where and on how many devices a program is to run.
@@ -78,7 +90,7 @@ pub(crate) struct Placement {
 }
 
 /// CPU devices to choose from where none are asked for: a program takes as many as it states.
-const CPU_DEVICES: usize = 8;
+pub(crate) const CPU_DEVICES: usize = 8;
 
 /// What is beyond was not meant.
 const MOST_DEVICES: usize = 4096;

@@ -74,6 +74,12 @@ impl Failure {
         self
     }
 
+    /// The same failure with what helps put behind it.
+    pub(crate) fn with_way_out(mut self, way_out: &str) -> Failure {
+        self.message += &format!("\n{way_out}");
+        self
+    }
+
     pub(crate) fn show(&self, as_json: bool) -> ExitCode {
         let code = ExitCode::from(if self.is_usage { 2 } else { 1 });
         // Those of the parser begin with the word.

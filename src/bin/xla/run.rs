@@ -187,14 +187,14 @@ impl Run {
             }
             text.push('\n');
             for (position, array) in arrays.iter().enumerate() {
-                if arrays.len() > 1 {
-                    text += &format!("  device {}:", executable.devices()[position].id());
-                }
                 let told = match self.shows_all(array) {
                     true => elements::nested(&elements::all(array)?, array.dims()),
                     false => elements::statistics(array)?.text(),
                 };
-                text += &format!("  {told}\n");
+                text += &match arrays.len() {
+                    1 => format!("  {told}\n"),
+                    _ => format!("  device {}: {told}\n", executable.devices()[position].id()),
+                };
             }
         }
         text += &format!("donation: {}\n", rounds.report());

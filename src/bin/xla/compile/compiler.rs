@@ -1,42 +1,67 @@
 //! Compiling for devices that are there, and for those that aren't.
 
 use xla::{
-    Client, ClientOptions, CompileOptions, Executable, ExecutableMemoryStats, Plugin, Program,
-    Signature,
+    Client, ClientOptions, CompileOptions, CompiledProgram, Executable, ExecutableMemoryStats,
+    GpuTarget, Plugin, Program, Signature, Topology,
 };
 
+use crate::plugin_choice::CPU_DEVICES;
 use crate::report::Failure;
-use crate::target::Target;
+use crate::target::{Gpu, Target};
 
 /// What compiles for a target.
 pub(crate) enum Compiler {
     Client(Client),
+    Topology(Topology),
 }
 
 /// A compiled program.
 pub(crate) enum Compiled {
     Loaded(Executable),
+    /// For devices that aren't there.
+    Described(CompiledProgram),
 }
-
-/// CPU devices where none are counted: a program takes as many as it states.
-const CPU_DEVICES: usize = 8;
 
 impl Compiler {
     /// `counted` is how many devices the command line speaks of elsewhere.
     pub(crate) fn for_target(target: &Target, counted: usize) -> Result<Compiler, Failure> {
-        match target {
+        Ok(match target {
             Target::Cpu(count) => {
                 let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, 4096));
                 let options = ClientOptions::new().cpu_device_count(count);
-                Ok(Compiler::Client(Plugin::cpu()?.client_with(&options)?))
+                Compiler::Client(Plugin::cpu()?.client_with(&options)?)
             }
-            _ => Err(Failure::refused("not yet")),
-        }
+            Target::Tpu(name) => Compiler::Topology(Topology::tpu(name)?),
+            Target::Cuda(kind, shape) => {
+                let gpu = match kind {
+                    Gpu::A100 => GpuTarget::a100(),
+                    Gpu::H100 => GpuTarget::h100(),
+                };
+                Compiler::Topology(Topology::cuda(&gpu, *shape)?)
+            }
+        })
     }
 
     pub(crate) fn platform_name(&self) -> &str {
         match self {
             Compiler::Client(client) => client.platform_name(),
+            Compiler::Topology(topology) => topology.platform_name(),
+        }
+    }
+
+    /// The kind of the devices, in the vendor's words, and how many there are.
+    pub(crate) fn devices(&self) -> (String, usize) {
+        match self {
+            Compiler::Client(client) => {
+                let devices = client.devices();
+                let kind = devices.first().map_or("", |device| device.kind());
+                (kind.to_owned(), devices.len())
+            }
+            Compiler::Topology(topology) => {
+                let devices = topology.devices();
+                let kind = devices.first().map_or("", |device| device.kind());
+                (kind.to_owned(), devices.len())
+            }
         }
     }
 
@@ -47,6 +72,9 @@ impl Compiler {
     ) -> Result<Compiled, Failure> {
         Ok(match self {
             Compiler::Client(client) => Compiled::Loaded(client.compile(program, options)?),
+            Compiler::Topology(topology) => {
+                Compiled::Described(topology.compile(program, options)?)
+            }
         })
     }
 }
@@ -55,18 +83,22 @@ impl Compiled {
     pub(crate) fn signature(&self) -> &Signature {
         match self {
             Compiled::Loaded(executable) => executable.signature(),
+            Compiled::Described(program) => program.signature(),
         }
     }
 
     pub(crate) fn memory_stats(&self) -> Result<ExecutableMemoryStats, Failure> {
         Ok(match self {
             Compiled::Loaded(executable) => executable.memory_stats()?,
+            Compiled::Described(program) => program.memory_stats()?,
         })
     }
 
+    /// As bytes that `xla inspect` and a client with such devices read.
     pub(crate) fn serialize(&self) -> Result<Vec<u8>, Failure> {
         Ok(match self {
             Compiled::Loaded(executable) => executable.serialize()?,
+            Compiled::Described(program) => program.serialize()?,
         })
     }
 }

@@ -85,9 +85,14 @@ fn check_count(
         _ => format!("for the device at position {device}, "),
     };
     let mut message = format!(
-        "{place}{} takes {} arguments, but {count} were written",
+        "{place}{} takes {} {}, but got {count}",
         signature.name(),
-        inputs.len()
+        inputs.len(),
+        if inputs.len() == 1 {
+            "argument"
+        } else {
+            "arguments"
+        }
     );
     for (index, input) in inputs.iter().enumerate().skip(count) {
         message += &format!(
