@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 
+use crate::account::Account;
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
@@ -78,6 +79,7 @@ pub struct Client {
 pub(crate) struct Session {
     pub(crate) shapes: ShapeTable,
     pub(crate) order: LaunchOrder,
+    pub(crate) account: Account,
     layout_habit: OnceCell<LayoutHabit>,
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) memories: Vec<MemoryFacts>,
@@ -113,6 +115,7 @@ impl Client {
             session: Arc::new(Session {
                 shapes: ShapeTable::default(),
                 order: LaunchOrder::default(),
+                account: Account::new(devices.len()),
                 layout_habit: OnceCell::new(),
                 devices,
                 memories,

@@ -17,6 +17,7 @@ pub(crate) struct DeviceShape {
     /// Row-major whenever the order of elements is: dimensions of size 1 may stand
     /// anywhere in a layout without changing it.
     layout: Layout,
+    bytes: usize,
 }
 
 impl DeviceShape {
@@ -26,11 +27,21 @@ impl DeviceShape {
         } else {
             layout.clone()
         };
-        DeviceShape { shape, layout }
+        DeviceShape {
+            // Elements narrower than a byte lie packed on the device.
+            bytes: packed_size(&shape),
+            shape,
+            layout,
+        }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The size on the device in bytes, without padding.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Puts elements that lie in this order into row-major order.
@@ -40,6 +51,13 @@ impl DeviceShape {
         } else {
             self.layout.to_row_major(&self.shape, &values)
         }
+    }
+}
+
+fn packed_size(shape: &Shape) -> usize {
+    match shape.element_type().bits() {
+        narrow @ 1..8 => (shape.element_count() as u128 * narrow as u128).div_ceil(8) as usize,
+        _ => shape.byte_size(),
     }
 }
 

@@ -42,6 +42,8 @@ pub struct Output {
     form: Arc<DeviceShape>,
     layout: Layout,
     sharding: Option<Sharding>,
+    /// The input whose memory it takes over when that is given.
+    donor: Option<usize>,
 }
 
 /// What becomes of an input that is given.
@@ -131,6 +133,11 @@ impl Output {
     pub(crate) fn form(&self) -> &Arc<DeviceShape> {
         &self.form
     }
+
+    /// The input whose memory it has, all of it, when that is given.
+    pub(crate) fn donor(&self) -> Option<usize> {
+        self.donor
+    }
 }
 
 impl fmt::Debug for Input {
@@ -207,12 +214,14 @@ impl Signature {
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                     sharding: None,
+                    donor: None,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
         read_shardings(module, partitions, &mut inputs, &mut outputs);
         read_names(module, &parameters, &mut inputs);
         read_donations(module, &parameters, &results, &mut inputs)?;
+        note_donors(&inputs, &mut outputs);
         Ok(Signature {
             name: module.name.clone(),
             inputs,
@@ -549,6 +558,19 @@ fn read_donations(
         };
     }
     Ok(())
+}
+
+/// Says for each output whose memory it has.
+fn note_donors(inputs: &[Input], outputs: &mut [Output]) {
+    for (index, input) in inputs.iter().enumerate() {
+        let Donation::Into { output, .. } = input.donation else {
+            continue;
+        };
+        let output = &mut outputs[output];
+        if output.form.bytes() == input.form.bytes() {
+            output.donor = Some(index);
+        }
+    }
 }
 
 fn unreadable(why: impl fmt::Display) -> Error {
