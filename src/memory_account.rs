@@ -4,24 +4,25 @@ use std::fmt;
 
 use crate::account::Figures;
 use crate::client::Client;
-use crate::device::Device;
 use crate::label;
 
 /// What the buffers of a client hold at a moment, from [`Client::memory_account`]: live and at
 /// most, by device and by [`label`](label()).
 ///
-/// It displays as a table.
-#[derive(Clone, Debug)]
+/// It displays as a table. It doesn't hold the client.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryAccount {
     devices: Vec<DeviceAccount>,
 }
 
 /// A device's part of a [`MemoryAccount`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceAccount {
-    /// The device.
-    pub device: Device,
+    /// The id of the device ([`Device::id`](crate::Device::id)).
+    pub device_id: i32,
+    /// What the plugin calls it.
+    pub device_name: String,
     /// What its live buffers take, in bytes.
     pub live_bytes: usize,
     /// The most that they took at once, in bytes, since the client was made or
@@ -78,7 +79,8 @@ impl Client {
             let labels = labels.collect();
             let own = account.device(device.index()).figures();
             DeviceAccount {
-                device,
+                device_id: device.id(),
+                device_name: format!("{device:?}"),
                 live_bytes: own.live_bytes as usize,
                 peak_bytes: own.peak_bytes as usize,
                 live_buffers: own.live_buffers as usize,
@@ -163,8 +165,12 @@ impl fmt::Display for MemoryAccount {
         let mut lines = vec![];
         for device in self.devices.iter().filter(|device| device.peak_bytes > 0) {
             let peak = size(device.peak_bytes);
-            let name = format!("{:?}", device.device);
-            lines.push((name, device.live_bytes, peak, device.live_buffers));
+            lines.push((
+                device.device_name.clone(),
+                device.live_bytes,
+                peak,
+                device.live_buffers,
+            ));
             for of in device.labels.iter().filter(|of| of.peak_bytes > 0) {
                 let name = format!("  {}", of.label);
                 lines.push((name, of.live_bytes, size(of.peak_bytes), of.live_buffers));
