@@ -185,9 +185,10 @@ fn adam() {
     let inside = |donated| {
         let stats = compiled(&client, donated).memory_stats();
         let stats = stats.expect("stats");
-        let taken =
-            stats.argument_bytes + stats.output_bytes - stats.alias_bytes + stats.temp_bytes;
-        (taken as usize / MIB, stats.alias_bytes as usize / MIB)
+        (
+            stats.run_bytes() as usize / MIB,
+            stats.alias_bytes as usize / MIB,
+        )
     };
     let ((donated, alias), (undonated, _)) = (inside(true), inside(false));
     print(
