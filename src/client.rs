@@ -6,7 +6,7 @@ use std::sync::Arc;
 use once_cell::sync::OnceCell;
 
 use crate::account::Account;
-use crate::compile_options::CompileOptions;
+use crate::compile_options::{CompileOptions, Present};
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
@@ -18,6 +18,7 @@ use crate::pjrt::client::{DeviceFacts, MemoryFacts, RawClient};
 use crate::pjrt::scope::{self, Scope};
 use crate::plugin::Plugin;
 use crate::program::Program;
+use crate::topology::Topology;
 use crate::upload::{self, LayoutHabit};
 use crate::value::Value;
 use crate::xla_flags;
@@ -137,6 +138,17 @@ impl Client {
 
     pub(crate) fn session(&self) -> &Arc<Session> {
         &self.session
+    }
+
+    /// The devices that compile options are held against.
+    pub(crate) fn present(&self) -> Present {
+        Present {
+            client: Some(self.clone()),
+            whose: "the client",
+            ids: self.all_devices().iter().map(Device::id).collect(),
+            remedy: "make a client with more devices (for CPU: `ClientOptions::cpu_device_count`)",
+            checks_nothing: self.platform_name() == "tpu",
+        }
     }
 
     /// The plugin that made the client.
@@ -266,7 +278,17 @@ impl Client {
         Executable::compile(self, program, options)
     }
 
-    /// Loads an executable that [`Executable::serialize`] gave, on the devices it
+    /// The client's devices as a topology, to compile for them without loading
+    /// (`PJRT_Client_TopologyDescription`). It holds the client.
+    ///
+    /// # Errors
+    /// The plugin doesn't describe them.
+    pub fn topology(&self) -> Result<Topology> {
+        Topology::of_client(self)
+    }
+
+    /// Loads an executable that [`Executable::serialize`] or
+    /// [`CompiledProgram::serialize`](crate::CompiledProgram::serialize) gave, on the devices it
     /// was compiled for. It donates as it did before.
     ///
     /// # Errors

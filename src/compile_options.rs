@@ -200,11 +200,11 @@ impl CompileOptions {
         self
     }
 
-    /// Settles what was left open and refuses what doesn't fit program and client.
-    pub(crate) fn resolve(&self, program: &Program, client: &Client) -> Result<Resolved> {
+    /// Settles what was left open and refuses what doesn't fit the program and the devices.
+    pub(crate) fn resolve(&self, program: &Program, there: &Present) -> Result<Resolved> {
         let mut declared = program.declared();
         let assigned = self.assignment.as_ref();
-        let devices = self.listed(client)?;
+        let devices = self.listed(there)?;
         if declared.replicable {
             // Many may run it as well as one.
             declared.replicas = None;
@@ -230,12 +230,12 @@ impl CompileOptions {
             program,
         )?;
         let needed = replicas.saturating_mul(partitions);
-        let present = client.all_devices().len();
+        let present = there.ids.len();
         if needed > present {
+            let Present { whose, remedy, .. } = there;
             return Err(Error::invalid(format!(
                 "{} is to run on {needed} devices ({replicas} replicas x {partitions} partitions), \
-                 but the client has {present}; make a client with more devices (for CPU: \
-                 `ClientOptions::cpu_device_count`) or ask for fewer",
+                 but {whose} has {present}; {remedy} or ask for fewer",
                 program.origin()
             )));
         }
@@ -243,6 +243,13 @@ impl CompileOptions {
         declared
             .reach
             .check(program.origin(), replicas, partitions)?;
+        if there.checks_nothing && declared.unread_collectives && needed == 1 {
+            return Err(Error::invalid(format!(
+                "{} is bytecode with collectives, and would be compiled for a single device: ask \
+                 for as many replicas or partitions as it was written for (fewer end the process)",
+                program.origin()
+            )));
+        }
         let assignment = match (devices, assigned) {
             (Some(devices), _) => {
                 if devices.len() != needed {
@@ -253,12 +260,10 @@ impl CompileOptions {
                         program.origin()
                     )));
                 }
-                Some(DeviceAssignment::from_devices(
-                    replicas, partitions, &devices,
-                )?)
+                Some(DeviceAssignment::new(replicas, partitions, &devices)?)
             }
             (None, Some(assignment)) => {
-                assignment.check(client)?;
+                assignment.check(there)?;
                 Some(assignment.clone())
             }
             (None, None) => None,
@@ -271,20 +276,33 @@ impl CompileOptions {
         })
     }
 
-    /// The devices that were listed, which can all run one program of this client.
-    fn listed(&self, client: &Client) -> Result<Option<Vec<Device>>> {
-        let devices = match &self.devices {
-            None => return Ok(None),
-            Some(Listed::All) => client.all_devices(),
-            Some(Listed::These(devices)) => devices.clone(),
+    /// The ids of the devices that were listed, which can all run one program.
+    fn listed(&self, there: &Present) -> Result<Option<Vec<i32>>> {
+        let Some(listed) = &self.devices else {
+            return Ok(None);
         };
         if self.assignment.is_some() {
             return Err(Error::invalid(
                 "compile options: both `devices` and `device_assignment` say where to run; set one",
             ));
         }
-        check_devices(&devices, client).map_err(|error| error.context("compile options"))?;
-        Ok(Some(devices))
+        match (listed, &there.client) {
+            (Listed::All, Some(client)) => {
+                check_devices(&client.all_devices(), client)
+                    .map_err(|error| error.context("compile options"))?;
+                Ok(Some(there.ids.clone()))
+            }
+            (Listed::All, None) => Ok(Some(there.ids.clone())),
+            (Listed::These(devices), Some(client)) => {
+                check_devices(devices, client).map_err(|error| error.context("compile options"))?;
+                Ok(Some(devices.iter().map(Device::id).collect()))
+            }
+            (Listed::These(_), None) => Err(Error::invalid(format!(
+                "compile options: `devices` lists a client's devices, but the program is compiled for \
+                 {}; say `all_devices`, or name ids by `device_assignment`",
+                there.whose
+            ))),
+        }
     }
 
     /// The message that the plugin takes.
@@ -314,6 +332,19 @@ impl CompileOptions {
         }
         .encode_to_vec()
     }
+}
+
+/// The devices that a program can be compiled for: a client's, or a topology's.
+pub(crate) struct Present {
+    /// `None` of a topology.
+    pub(crate) client: Option<Client>,
+    /// Whose they are, for messages.
+    pub(crate) whose: &'static str,
+    pub(crate) ids: Vec<i32>,
+    /// What to do where they are too few.
+    pub(crate) remedy: &'static str,
+    /// Whether the compiler ends the process over a collective that speaks to more.
+    pub(crate) checks_nothing: bool,
 }
 
 /// Options in which nothing is open any more.

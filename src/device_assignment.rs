@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::client::Client;
+use crate::compile_options::Present;
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::proto::{ComputationDevice, DeviceAssignmentProto};
@@ -111,14 +112,16 @@ impl DeviceAssignment {
         &self.ids
     }
 
-    pub(crate) fn check(&self, client: &Client) -> Result<()> {
-        let known: Vec<i32> = client.all_devices().iter().map(Device::id).collect();
+    pub(crate) fn check(&self, there: &Present) -> Result<()> {
+        let Present {
+            whose, ids: known, ..
+        } = there;
         match self.ids.iter().find(|id| !known.contains(id)) {
             None => Ok(()),
             Some(id) => Err(Error::new(
                 Code::NotFound,
                 format!(
-                    "the device assignment names the device id {id}, but the client has the ids \
+                    "the device assignment names the device id {id}, but {whose} has the ids \
                      {known:?}"
                 ),
             )),

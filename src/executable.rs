@@ -3,16 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
-use pjrt_sys::PJRT_LoadedExecutable;
+use pjrt_sys::{PJRT_Executable, PJRT_LoadedExecutable};
 
 use crate::client::{Client, Session};
 use crate::collectives;
 use crate::compile_options::CompileOptions;
 use crate::device::Device;
+use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
 use crate::launch::Paced;
 use crate::pjrt::executable::{self, CompiledSizes};
-use crate::pjrt::Owned;
+use crate::pjrt::owned::{Maker, Owned};
 use crate::program::{self, Program};
 use crate::serialized;
 use crate::signature::Signature;
@@ -40,7 +41,7 @@ impl Executable {
         options: &CompileOptions,
     ) -> Result<Executable> {
         program.check_version(client.plugin())?;
-        let resolved = options.resolve(program, client)?;
+        let resolved = options.resolve(program, &client.present())?;
         let encoded = options.encode(&resolved);
         let counted = count(
             client,
@@ -53,7 +54,8 @@ impl Executable {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let executable = Executable::load(client, raw, counted)?;
+        let mut executable = Executable::load(client, raw, counted)?;
+        executable.signature.name_outputs(program);
         if options.is_strict() {
             executable.signature.check_donors()?;
         }
@@ -61,8 +63,9 @@ impl Executable {
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
-        let payload = serialized::unwrap(bytes, client)?;
         let counted = count(client, client.device_count());
+        let maker = serialized::maker_of(client);
+        let payload = serialized::EXECUTABLE.unwrap(bytes, &maker)?;
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a serialised executable"))?;
         Executable::load(client, raw, counted)
@@ -73,23 +76,7 @@ impl Executable {
         raw: Owned<PJRT_LoadedExecutable>,
         counted: Option<Paced>,
     ) -> Result<Executable> {
-        let described = raw.executable()?;
-        let (replicas, partitions) = described.replicas_and_partitions()?;
-        let (code, format) = described.optimized_program()?;
-        let module = program::decode_optimized(&code, &format)?;
-        collectives::check(&module, replicas, partitions)?;
-        let shapes = &client.session().shapes;
-        let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
-        let stated = described.output_count()?;
-        if stated != signature.outputs().len() {
-            return Err(Error::new(
-                Code::Internal,
-                format!(
-                    "the plugin states {stated} outputs, but the compiled program has {}",
-                    signature.outputs().len()
-                ),
-            ));
-        }
+        let signature = describe(&raw.executable()?, &client.session().shapes)?;
         let indices = raw.devices()?.into_iter();
         let devices: Vec<Device> = indices
             .map(|index| Device::new(client.session(), index))
@@ -145,7 +132,8 @@ impl Executable {
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let payload = self.raw.executable()?.serialize()?;
-        Ok(serialized::wrap(&payload, &self.client()))
+        let maker = serialized::maker_of(&self.client());
+        Ok(serialized::EXECUTABLE.wrap(&payload, &maker))
     }
 }
 
@@ -154,6 +142,29 @@ impl Executable {
 fn count(client: &Client, devices: usize) -> Option<Paced> {
     let may_be_paced = devices > 1 && client.platform_name() == "cpu";
     may_be_paced.then(|| Paced::count(client.session()))
+}
+
+/// Reads what a compiled program takes, gives and donates.
+pub(crate) fn describe<M: Maker>(
+    compiled: &Owned<PJRT_Executable, M>,
+    shapes: &ShapeTable,
+) -> Result<Signature> {
+    let (replicas, partitions) = compiled.replicas_and_partitions()?;
+    let (code, format) = compiled.optimized_program()?;
+    let module = program::decode_optimized(&code, &format)?;
+    collectives::check(&module, replicas, partitions)?;
+    let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
+    let stated = compiled.output_count()?;
+    if stated != signature.outputs().len() {
+        return Err(Error::new(
+            Code::Internal,
+            format!(
+                "the plugin states {stated} outputs, but the compiled program has {}",
+                signature.outputs().len()
+            ),
+        ));
+    }
+    Ok(signature)
 }
 
 impl fmt::Debug for Executable {

@@ -56,7 +56,8 @@
 //! # Ok(()) }
 //! ```
 //!
-//! A call that is refused gives everything back: see [`CallError`].
+//! A call that is refused gives everything back: see [`CallError`]. What a program could donate
+//! and doesn't, [`Executable::donation_advice`] tells.
 //!
 //! # Several devices
 //!
@@ -66,18 +67,25 @@
 //! on all devices ([`PerDevice`]). A program from a file is loaded as one by the
 //! `load_parallel` that [`program`](macro@program) makes.
 //!
+//! # Devices that aren't there
+//!
+//! A [`Topology`] describes devices, TPUs or GPUs, that this machine needn't have.
+//! [`Topology::compile`] gives a [`CompiledProgram`]: signature, donations, memory and costs, and
+//! bytes that load where the devices are.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`].
+//! [`Client::deserialize`] come from [`Executable::serialize`] or [`CompiledProgram::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.
 extern crate self as xla;
 
 mod account;
+mod advice;
 mod argument;
 mod buffer;
 mod cache;
@@ -85,10 +93,12 @@ mod call_error;
 mod client;
 mod collectives;
 mod compile_options;
+mod compiled_program;
 mod device;
 mod device_assignment;
 mod device_shape;
 mod donation_report;
+mod donations;
 mod element;
 mod element_value;
 mod error;
@@ -97,8 +107,10 @@ mod executable;
 #[doc(hidden)]
 pub mod fit;
 mod float8;
+mod footprint;
 mod function;
 mod function_error;
+mod gpu_target;
 mod host_array;
 mod host_read;
 mod host_tree;
@@ -113,6 +125,7 @@ mod outputs;
 mod parallel;
 mod parameter;
 mod per_device;
+mod picture;
 mod pjrt;
 mod place;
 mod plugin;
@@ -120,6 +133,7 @@ mod prefetch;
 mod program;
 mod proto;
 mod replicas;
+mod returned;
 mod rng;
 mod roots;
 mod run;
@@ -130,20 +144,26 @@ mod sharding;
 mod signature;
 mod spare;
 mod spread;
+mod topology;
+mod topology_options;
+mod tpu;
 pub mod tree;
 mod upload;
 mod value;
 mod xla_flags;
 
+pub use advice::{DonationAdvice, DonationComparison, DonationPair, UnusedDonor};
 pub use argument::{Argument, ArgumentList, Arguments};
 pub use buffer::Buffer;
 pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
 pub use client::{Client, ClientOptions};
 pub use compile_options::{CompileOptions, OptionValue};
+pub use compiled_program::CompiledProgram;
 pub use device::{Device, MemoryStats};
 pub use device_assignment::DeviceAssignment;
 pub use donation_report::{DonationReport, GivenLeaf};
+pub use donations::Pairing;
 pub use element::{Element, ElementType};
 pub use error::{Code, Error, Result};
 pub use event::Event;
@@ -153,6 +173,7 @@ pub use float8::{
 };
 pub use function::Function;
 pub use function_error::{FunctionError, LostLeaf, Survivor};
+pub use gpu_target::GpuTarget;
 pub use host_array::HostArray;
 pub use host_read::HostRead;
 pub use host_tree::HostTree;
@@ -177,6 +198,8 @@ pub use rng::RngKey;
 pub use shape::{Layout, Shape};
 pub use sharding::{Block, Sharding};
 pub use signature::{Donation, Input, Output, Signature};
+pub use topology::{Topology, TopologyDevice};
+pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
 

@@ -8,6 +8,8 @@ use crate::client::{Client, ClientOptions};
 use crate::error::{Code, Error, Result};
 use crate::pjrt::{library, Api};
 use crate::search::{self, Recipe};
+use crate::topology::Topology;
+use crate::topology_options::TopologyOptions;
 use crate::value::Value;
 
 /// A loaded PJRT plugin. Cheap to clone.
@@ -23,6 +25,7 @@ struct Inner {
     api: Api,
     path: Option<PathBuf>,
     build: Option<u64>,
+    is_libtpu: bool,
     attributes: Vec<(String, Value)>,
 }
 
@@ -53,7 +56,12 @@ impl Plugin {
     /// exports no `GetPjrtApi`; it returns no table; its API is not 0.57 or later.
     pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
         let library = library::load(path.as_ref())?;
-        Plugin::from_api(library.api, Some(library.path), library.build)
+        Plugin::from_api(
+            library.api,
+            Some(library.path),
+            library.build,
+            library.is_libtpu,
+        )
     }
 
     /// The CPU plugin, found by the search order below.
@@ -72,6 +80,10 @@ impl Plugin {
     /// The CUDA plugin (`jax-cuda12-pjrt` or `jax-cuda13-pjrt`), found like
     /// [`Plugin::cpu`]; its variable is `XLA_PJRT_CUDA_PLUGIN`.
     ///
+    /// The one that the feature `fetch-cuda` fetches is for compiling: it comes without the
+    /// libraries that runs need, so a build with the feature that is to run on GPUs too sets the
+    /// variable. A build without it never looks at what was fetched.
+    ///
     /// # Errors
     /// As [`Plugin::cpu`].
     pub fn cuda() -> Result<Plugin> {
@@ -80,6 +92,12 @@ impl Plugin {
 
     /// The TPU plugin (`libtpu`), found like [`Plugin::cpu`]; its variables are
     /// `XLA_PJRT_TPU_PLUGIN` and `TPU_LIBRARY_PATH`.
+    ///
+    /// On a machine without a TPU, libtpu would ask a server that isn't there for ten minutes.
+    /// So five variables of the environment (`TPU_SKIP_MDS_QUERY` and others) are set when it
+    /// is loaded, here or by [`Plugin::load`]: those that aren't set yet, and none where
+    /// `/dev/accel0` or `/dev/vfio` shows a TPU. They stay set, also for processes that are
+    /// started later.
     ///
     /// # Errors
     /// As [`Plugin::cpu`].
@@ -103,7 +121,12 @@ impl Plugin {
             .map_err(|error| error.context(format!("plugin from {}", found.origin)))
     }
 
-    pub(crate) fn from_api(api: Api, path: Option<PathBuf>, build: Option<u64>) -> Result<Plugin> {
+    pub(crate) fn from_api(
+        api: Api,
+        path: Option<PathBuf>,
+        build: Option<u64>,
+        is_libtpu: bool,
+    ) -> Result<Plugin> {
         let attributes = match library::attributes(api) {
             Err(error) if error.code() == Code::Unimplemented => Vec::new(),
             other => other?,
@@ -113,6 +136,7 @@ impl Plugin {
                 api,
                 path,
                 build,
+                is_libtpu,
                 attributes,
             }),
         })
@@ -134,6 +158,27 @@ impl Plugin {
     /// flags can't be checked: a wrong one still ends the process.
     pub fn client_with(&self, options: &ClientOptions) -> Result<Client> {
         Client::create(self, options)
+    }
+
+    /// Describes devices that need not be there (`PJRT_TopologyDescription_Create`), so that
+    /// programs can be compiled for them.
+    ///
+    /// # Errors
+    /// The plugin refuses the name or an option, or has no topologies; what would end the
+    /// process inside the plugin is refused before it is asked; `XLA_FLAGS` is refused as in
+    /// [`Plugin::client_with`].
+    pub fn topology(&self, options: &TopologyOptions) -> Result<Topology> {
+        Topology::create(self, options)
+    }
+
+    /// The topology that [`Topology::serialize`] gave as bytes
+    /// (`PJRT_TopologyDescription_Deserialize`).
+    ///
+    /// # Errors
+    /// The bytes are not whole, or come from another plugin or version; the plugin is too
+    /// old to read topologies.
+    pub fn deserialize_topology(&self, bytes: &[u8]) -> Result<Topology> {
+        Topology::deserialize(self, bytes)
     }
 
     /// The file that was loaded, by its canonical path; `None` for a plugin that came as
@@ -176,6 +221,11 @@ impl Plugin {
     /// What tells the plugin's file from other builds.
     pub(crate) fn build(&self) -> Option<u64> {
         self.inner.build
+    }
+
+    /// Whether it is libtpu, which has ways of its own.
+    pub(crate) fn is_libtpu(&self) -> bool {
+        self.inner.is_libtpu
     }
 
     pub(crate) fn api(&self) -> Api {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use memchr::memmem;
 use prost::Message;
 
 use crate::collectives::Reach;
@@ -56,6 +57,8 @@ pub(crate) struct Declared {
     pub(crate) artifact: Option<StableHloVersion>,
     /// To whom its collectives speak.
     pub(crate) reach: Reach,
+    /// Whether it has collectives that `reach` doesn't know of: bytecode isn't read so far.
+    pub(crate) unread_collectives: bool,
 }
 
 /// What is in the name of every operation that knows of other devices.
@@ -68,6 +71,16 @@ const DEVICE_WORDS: [&str; 8] = [
     "partition_id",
     "reduce_scatter",
     "replica_id",
+];
+
+/// How the names of collectives stand in bytecode, in StableHLO and in portable artifacts.
+const COLLECTIVES: [&[u8]; 6] = [
+    b"all_gather",
+    b"all_reduce",
+    b"all_to_all",
+    b"collective_broadcast",
+    b"collective_permute",
+    b"reduce_scatter",
 ];
 
 /// MLIR bytecode begins with these bytes.
@@ -147,7 +160,7 @@ impl Program {
         }
     }
 
-    fn text(text: String, origin: String) -> Result<Program> {
+    pub(crate) fn text(text: String, origin: String) -> Result<Program> {
         if text.trim().is_empty() {
             return Err(Error::invalid(format!("{origin} is empty")));
         }
@@ -335,6 +348,7 @@ impl Declared {
             shardy: text.contains("sdy."),
             artifact: None,
             reach: Reach::of_text(text),
+            unread_collectives: false,
         }
     }
 
@@ -362,6 +376,9 @@ impl Declared {
                 .any(|window| window == b"sdy\0" || window == b"sdy."),
             artifact,
             reach: Reach::default(),
+            unread_collectives: COLLECTIVES
+                .iter()
+                .any(|name| memmem::find(code, name).is_some()),
         }
     }
 
@@ -407,6 +424,24 @@ pub(crate) fn decode_optimized(code: &[u8], format: &str) -> Result<HloModulePro
             format!("the plugin gives compiled programs as `{other}`, which this crate can't read"),
         )),
     }
+}
+
+/// The bytes of the module alone.
+pub(crate) fn optimized_module(code: Vec<u8>, format: &str) -> Result<Vec<u8>> {
+    /// Field by field the same in the protobuf's encoding, with the module left as it is.
+    #[derive(Clone, PartialEq, Message)]
+    struct Undecoded {
+        #[prost(bytes = "vec", tag = "1")]
+        hlo_module: Vec<u8>,
+    }
+    decode_optimized(&code, format)?;
+    if format == "hlo" {
+        return Ok(code);
+    }
+    let whole = Undecoded::decode(code.as_slice());
+    whole
+        .map(|whole| whole.hlo_module)
+        .map_err(|error| Error::new(Code::Internal, error.to_string()))
 }
 
 #[cfg(test)]

@@ -240,6 +240,22 @@ pub(crate) struct ShapeProto {
 pub(crate) struct LayoutProto {
     #[prost(int64, repeated, tag = "1")]
     pub minor_to_major: Vec<i64>,
+    /// How the dimensions are cut into tiles, the outermost first; none on most devices.
+    #[prost(message, repeated, tag = "6")]
+    pub tiles: Vec<TileProto>,
+    /// 0 where elements are whole bytes, or unpacked.
+    #[prost(int64, tag = "7")]
+    pub element_size_in_bits: i64,
+    /// 0 is the device's own memory.
+    #[prost(int64, tag = "8")]
+    pub memory_space: i64,
+}
+
+/// The size of a tile, the slowest varying dimension first.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TileProto {
+    #[prost(int64, repeated, tag = "1")]
+    pub dimensions: Vec<i64>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -248,12 +264,24 @@ pub(crate) struct HloComputationProto {
     pub instructions: Vec<HloInstructionProto>,
     #[prost(int64, tag = "5")]
     pub id: i64,
+    #[prost(int64, tag = "6")]
+    pub root_id: i64,
 }
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct HloInstructionProto {
     #[prost(string, tag = "2")]
     pub opcode: String,
+    #[prost(int64, tag = "35")]
+    pub id: i64,
+    #[prost(int64, repeated, packed = "true", tag = "36")]
+    pub operand_ids: Vec<i64>,
+    /// Which of a tuple's parts a `get-tuple-element` takes.
+    #[prost(int64, tag = "13")]
+    pub tuple_index: i64,
+    /// The computations that it runs.
+    #[prost(int64, repeated, tag = "38")]
+    pub called_computation_ids: Vec<i64>,
     #[prost(message, optional, tag = "7")]
     pub metadata: Option<OpMetadata>,
     #[prost(int64, tag = "9")]

@@ -56,15 +56,16 @@ pub(crate) const CUDA: Recipe = Recipe {
     platform: "cuda",
     variable: "XLA_PJRT_CUDA_PLUGIN",
     jax_variable: None,
-    fetched: None,
+    fetched: Some(("fetch-cuda", option_env!("XLA_PJRT_BAKED_CUDA_PLUGIN"))),
+    // Fetched for compiling, it lacks the libraries that runs need: found by the feature alone.
     pinned: &[],
     installed: &[
         "jax_plugins/xla_cuda13/xla_cuda_plugin.so",
-        "jax_plugins/xla_cuda12/xla_cuda_plugin.so",
+        cache::CUDA.file,
         "xla_plugins/xla_cuda13_pjrt/xla_gpu_pjrt.so",
         "xla_plugins/xla_cuda12_pjrt/xla_gpu_pjrt.so",
     ],
-    remedy: "run\n    python3 -m pip install \"jax-cuda13-plugin[with-cuda]\"",
+    remedy: "build with the feature `fetch-cuda` (to compile without a GPU), or run\n    python3 -m pip install \"jax-cuda13-plugin[with-cuda]\"",
 };
 
 /// Google's TPUs.
@@ -72,10 +73,10 @@ pub(crate) const TPU: Recipe = Recipe {
     platform: "tpu",
     variable: "XLA_PJRT_TPU_PLUGIN",
     jax_variable: Some("TPU_LIBRARY_PATH"),
-    fetched: None,
-    pinned: &[],
-    installed: &["libtpu/libtpu.so"],
-    remedy: "run\n    python3 -m pip install libtpu",
+    fetched: Some(("fetch-tpu", option_env!("XLA_PJRT_BAKED_TPU_PLUGIN"))),
+    pinned: &[cache::TPU],
+    installed: &[cache::TPU.file],
+    remedy: "build with the feature `fetch-tpu`, or run\n    python3 -m pip install libtpu",
 };
 
 /// AMD GPUs.
@@ -460,11 +461,8 @@ mod tests {
         let own = folder.file("own.so");
         let jax = folder.file("jax.so");
         let list = PathBuf::from(format!("tpu:/nowhere, cpu:{}", jax.display()));
-        let cached = folder.file(&format!(
-            "{}/{}",
-            cache::CPU.requirement().replace("==", "-"),
-            cache::CPU.file
-        ));
+        let cached = cache::CPU.path(Path::new(""));
+        let cached = folder.file(cached.to_str().expect("text"));
         let packages = "env/lib/python3.11/site-packages";
         let in_environment = folder.file(&format!("{packages}/{}", cache::CPU_0_81.file));
         let in_python = folder.file(&format!("dist-packages/{}", cache::CPU_0_106.file));
@@ -545,6 +543,32 @@ mod tests {
     }
 
     #[test]
+    fn wheels_of_accelerators_are_found_where_pip_puts_them() {
+        let folder = Folder::new("accelerators");
+        let packages = "env/lib/python3.11/site-packages";
+        let env = folder.0.join("env");
+        let environment = [("VIRTUAL_ENV", env.as_path())];
+        let tpu = folder.file(&format!("{packages}/libtpu/libtpu.so"));
+        assert_found(search(&TPU, &environment, no_python()), &tpu, "VIRTUAL_ENV");
+        let cuda12 = "jax_plugins/xla_cuda12/xla_cuda_plugin.so";
+        let cuda12 = folder.file(&format!("{packages}/{cuda12}"));
+        assert_found(
+            search(&CUDA, &environment, no_python()),
+            &cuda12,
+            "VIRTUAL_ENV",
+        );
+        // What a feature has fetched comes before, where it can run too.
+        for file in [cache::CUDA, cache::TPU].map(|it| it.path(Path::new("cache"))) {
+            folder.file(file.to_str().expect("text"));
+        }
+        let cache = folder.0.join("cache");
+        let both = [environment[0], ("XLA_PJRT_CACHE", cache.as_path())];
+        assert_found(search(&CUDA, &both, no_python()), &cuda12, "VIRTUAL_ENV");
+        let fetched = cache::TPU.path(&cache);
+        assert_found(search(&TPU, &both, no_python()), &fetched, "cache");
+    }
+
+    #[test]
     fn failure_lists_every_place_and_the_way_out() {
         let tpu = [
             (JAX_LIST, Path::new("cpu:/a.so")),
@@ -557,10 +581,12 @@ mod tests {
   - XLA_PJRT_TPU_PLUGIN: not set
   - TPU_LIBRARY_PATH: not set
   - PJRT_NAMES_AND_LIBRARY_PATHS: no entry tpu:PATH in `cpu:/a.so`
+  - feature fetch-tpu: not on in this build
+  - cache: no folder known, set XLA_PJRT_CACHE
   - VIRTUAL_ENV: no site-packages in /no/env
   - CONDA_PREFIX: not set
   - python: /no/dist-packages: no libtpu/libtpu.so
-To get one, run
+To get one, build with the feature `fetch-tpu`, or run
     python3 -m pip install libtpu
 One that lies elsewhere can be named in XLA_PJRT_TPU_PLUGIN."
         );

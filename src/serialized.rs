@@ -1,87 +1,128 @@
-//! The envelope of a serialised executable.
+//! The envelope of what was serialised: executables and topologies.
 //!
-//! What a plugin serialises is machine code, and loading damaged or foreign bytes is
-//! undefined. So they are kept with what made them and a checksum, and both are
+//! What a plugin serialises of an executable is machine code, and loading damaged or foreign
+//! bytes is undefined; a topology with a damaged number can be another one. So they are kept with what made them and a checksum, and both are
 //! checked before the plugin sees them. This guards against accidents, not against
 //! malice: load only files that you trust, as with any program.
 
 use crate::client::Client;
 use crate::error::{Code, Error, Result};
+use crate::plugin::Plugin;
 
-const MAGIC: &[u8; 8] = b"xlapjrt\x01";
-
-/// Puts a plugin's bytes into an envelope: magic, checksum of all that follows, the
-/// maker's length and text, the payload.
-pub(crate) fn wrap(payload: &[u8], client: &Client) -> Vec<u8> {
-    let maker = maker(client);
-    let mut body = Vec::with_capacity(payload.len() + maker.len() + 4);
-    body.extend_from_slice(&(maker.len() as u32).to_le_bytes());
-    body.extend_from_slice(maker.as_bytes());
-    body.extend_from_slice(payload);
-    let mut whole = Vec::with_capacity(body.len() + 16);
-    whole.extend_from_slice(MAGIC);
-    whole.extend_from_slice(&checksum(&body).to_le_bytes());
-    whole.append(&mut body);
-    whole
+/// An envelope: magic, checksum of all that follows, the maker's length and text, the
+/// payload.
+pub(crate) struct Envelope {
+    magic: [u8; 8],
+    holds: &'static str,
+    writer: &'static str,
+    remedy: &'static str,
 }
 
-/// The payload of an envelope that `client`'s plugin made.
-pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<&'a [u8]> {
-    let damaged = |what: &str| {
-        Error::new(
-            Code::DataLoss,
-            format!(
-                "these {} bytes are no whole serialised executable: {what}",
-                bytes.len()
-            ),
-        )
-    };
-    let rest = bytes
-        .strip_prefix(MAGIC)
-        .ok_or_else(|| damaged("they don't begin as `Executable::serialize` writes"))?;
-    let (sum, body) = rest
-        .split_first_chunk::<8>()
-        .ok_or_else(|| damaged("they end early"))?;
-    if checksum(body) != u64::from_le_bytes(*sum) {
-        return Err(damaged("their checksum doesn't fit"));
+/// Holds what an executable was serialised to.
+pub(crate) const EXECUTABLE: Envelope = Envelope {
+    magic: *b"xlapjrt\x01",
+    holds: "serialised executable",
+    writer: "Executable::serialize",
+    remedy: "compile the program anew",
+};
+
+/// Holds what a topology was serialised to.
+pub(crate) const TOPOLOGY: Envelope = Envelope {
+    magic: *b"xlatopo\x01",
+    holds: "serialised topology",
+    writer: "Topology::serialize",
+    remedy: "make the topology anew",
+};
+
+impl Envelope {
+    /// Puts a plugin's bytes into the envelope.
+    pub(crate) fn wrap(&self, payload: &[u8], maker: &str) -> Vec<u8> {
+        let mut body = Vec::with_capacity(payload.len() + maker.len() + 4);
+        body.extend_from_slice(&(maker.len() as u32).to_le_bytes());
+        body.extend_from_slice(maker.as_bytes());
+        body.extend_from_slice(payload);
+        let mut whole = Vec::with_capacity(body.len() + 16);
+        whole.extend_from_slice(&self.magic);
+        whole.extend_from_slice(&checksum(&body).to_le_bytes());
+        whole.append(&mut body);
+        whole
     }
-    let (length, rest) = body
-        .split_first_chunk::<4>()
-        .ok_or_else(|| damaged("they end early"))?;
-    let length = u32::from_le_bytes(*length) as usize;
-    let (made_by, payload) = rest
-        .split_at_checked(length)
-        .ok_or_else(|| damaged("they end early"))?;
-    let made_by = String::from_utf8_lossy(made_by);
-    let here = maker(client);
-    if made_by != here {
-        return Err(Error::new(
-            Code::FailedPrecondition,
-            format!(
-                "the serialised executable was made by {made_by}, but this is {here}; compile the \
-                 program anew"
-            ),
-        ));
+
+    /// The payload of an envelope that the maker `here` made.
+    pub(crate) fn unwrap<'a>(&self, bytes: &'a [u8], here: &str) -> Result<&'a [u8]> {
+        let damaged = |what: &str| {
+            Error::new(
+                Code::DataLoss,
+                format!(
+                    "these {} bytes are no whole {}: {what}",
+                    bytes.len(),
+                    self.holds
+                ),
+            )
+        };
+        let rest = bytes.strip_prefix(&self.magic).ok_or_else(|| {
+            let writer = self.writer;
+            damaged(&format!("they don't begin as `{writer}` writes"))
+        })?;
+        let (sum, body) = rest
+            .split_first_chunk::<8>()
+            .ok_or_else(|| damaged("they end early"))?;
+        if checksum(body) != u64::from_le_bytes(*sum) {
+            return Err(damaged("their checksum doesn't fit"));
+        }
+        let (length, rest) = body
+            .split_first_chunk::<4>()
+            .ok_or_else(|| damaged("they end early"))?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let (made_by, payload) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| damaged("they end early"))?;
+        let made_by = String::from_utf8_lossy(made_by);
+        if made_by != here {
+            let Envelope { holds, remedy, .. } = self;
+            return Err(Error::new(
+                Code::FailedPrecondition,
+                format!("the {holds} was made by {made_by}, but this is {here}; {remedy}"),
+            ));
+        }
+        Ok(payload)
     }
-    Ok(payload)
+}
+
+/// What must be the same where an executable of this client is loaded again.
+pub(crate) fn maker_of(client: &Client) -> String {
+    maker(
+        client.plugin(),
+        client.platform_name(),
+        client.platform_version(),
+    )
 }
 
 /// What must be the same where an executable is loaded again. The versions that plugins
-/// state say too little: all CPU plugins call theirs `cpu`.
-fn maker(client: &Client) -> String {
-    let (major, minor) = client.plugin().api_version();
-    let mut maker = client.platform_name().to_owned();
-    if client.platform_version() != maker {
-        maker.push_str(&format!(" {}", client.platform_version()));
+/// state say too little (all CPU plugins call theirs `cpu`) and too much (a GPU topology
+/// calls the GPU its version, a client the CUDA that it was built for): one counts where the
+/// plugin's file isn't known.
+pub(crate) fn maker(plugin: &Plugin, platform: &str, version: &str) -> String {
+    let mut maker = platform.to_owned();
+    if plugin.build().is_none() && version != platform {
+        maker.push_str(&format!(" {version}"));
     }
-    maker.push_str(&format!(" (PJRT API {major}.{minor}"));
-    if let Some(build) = client.plugin().build() {
-        maker.push_str(&format!(", build {build:016x}"));
-    }
-    if client.platform_name() == "cpu" {
+    maker.push_str(&of_plugin(plugin));
+    if platform == "cpu" {
         maker.push_str(&format!(", processor {}", processor()));
     }
     maker + ")"
+}
+
+/// What must be the same where a topology is read again.
+pub(crate) fn maker_of_topologies(plugin: &Plugin) -> String {
+    format!("a plugin{})", of_plugin(plugin))
+}
+
+fn of_plugin(plugin: &Plugin) -> String {
+    let (major, minor) = plugin.api_version();
+    let build = plugin.build().map(|build| format!(", build {build:016x}"));
+    format!(" (PJRT API {major}.{minor}{}", build.unwrap_or_default())
 }
 
 /// The processor's abilities that a compiler makes use of.

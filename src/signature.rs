@@ -7,7 +7,10 @@ use crate::collectives;
 use crate::device_shape::{DeviceShape, ShapeTable};
 use crate::element::ElementType;
 use crate::error::{Code, Error, Result};
+use crate::footprint::Footprint;
+use crate::program::{Program, ProgramFormat};
 use crate::proto::{HloModuleProto, ShapeProto};
+use crate::returned;
 use crate::shape::{Layout, Shape};
 use crate::sharding::{self, Sharding};
 
@@ -32,6 +35,7 @@ pub struct Input {
     name: Option<String>,
     form: Arc<DeviceShape>,
     layout: Layout,
+    footprint: Footprint,
     donation: Donation,
     sharding: Option<Sharding>,
 }
@@ -39,8 +43,11 @@ pub struct Input {
 /// An output of a program.
 #[derive(Clone)]
 pub struct Output {
+    name: Option<String>,
     form: Arc<DeviceShape>,
     layout: Layout,
+    footprint: Footprint,
+    returned: Option<usize>,
     sharding: Option<Sharding>,
     /// The input whose memory it takes over when that is given.
     donor: Option<usize>,
@@ -95,6 +102,16 @@ impl Input {
         &self.layout
     }
 
+    /// The bytes that it takes in a device's memory, as far as its layout as compiled tells:
+    /// elements may be packed (`s4`) and dimensions padded (to tiles, on TPU).
+    pub fn device_bytes(&self) -> usize {
+        self.footprint.bytes
+    }
+
+    pub(crate) fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
     /// What becomes of it when it is given.
     pub fn donation(&self) -> Donation {
         self.donation
@@ -106,6 +123,28 @@ impl Input {
 }
 
 impl Output {
+    /// The name that the program's text gives it (`jax.result_info`), such as
+    /// `result[0]['w']`. `None` where it gives none, and for programs that were compiled from
+    /// another form than StableHLO text, or loaded compiled.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The input whose values it has, where the program returns one as it is: told by the
+    /// compiled program.
+    pub fn returned_input(&self) -> Option<usize> {
+        self.returned
+    }
+
+    /// The bytes that it takes in a device's memory, as [`Input::device_bytes`].
+    pub fn device_bytes(&self) -> usize {
+        self.footprint.bytes
+    }
+
+    pub(crate) fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+
     /// The element type and dimensions on one device.
     pub fn shape(&self) -> &Shape {
         &self.form.shape
@@ -199,6 +238,7 @@ impl Signature {
                 let (shape, layout) = leaf.read()?;
                 Ok(Input {
                     name: None,
+                    footprint: Footprint::of(&shape, &layout, leaf.shape.layout.as_ref()),
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                     donation: Donation::None,
@@ -211,8 +251,11 @@ impl Signature {
             .map(|leaf| {
                 let (shape, layout) = leaf.read()?;
                 Ok(Output {
+                    name: None,
+                    footprint: Footprint::of(&shape, &layout, leaf.shape.layout.as_ref()),
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
+                    returned: None,
                     sharding: None,
                     donor: None,
                 })
@@ -220,6 +263,7 @@ impl Signature {
             .collect::<Result<Vec<_>>>()?;
         read_shardings(module, partitions, &mut inputs, &mut outputs);
         read_names(module, &parameters, &mut inputs);
+        read_returned(module, &parameters, &results, &mut outputs);
         read_donations(module, &parameters, &results, &mut inputs)?;
         note_donors(&inputs, &mut outputs);
         Ok(Signature {
@@ -269,7 +313,7 @@ impl Signature {
         self.inputs
             .iter()
             .filter(|input| matches!(input.donation, Donation::Into { .. }))
-            .map(|input| input.shape().byte_size())
+            .map(Input::device_bytes)
             .sum()
     }
 
@@ -285,11 +329,11 @@ impl Signature {
         if input.donation != Donation::Unused {
             return None;
         }
-        let size = input.shape().byte_size();
+        let size = input.device_bytes();
         let fitting = self
             .outputs
             .iter()
-            .filter(|output| output.shape().byte_size() == size);
+            .filter(|output| output.footprint == input.footprint);
         Some(match fitting.count() {
             0 => format!("no output has {}", plural(size, "byte")),
             1 => format!(
@@ -303,6 +347,23 @@ impl Signature {
                 )
             }
         })
+    }
+
+    /// Takes the outputs' names from the text that the program was compiled from: compilers
+    /// don't keep them.
+    pub(crate) fn name_outputs(&mut self, program: &Program) {
+        if program.format() != ProgramFormat::StableHloText {
+            return;
+        }
+        // What is no text for this reader was one for the compiler: then there are no names.
+        let Ok(main) = xla_mlir::parse(program.as_bytes()) else {
+            return;
+        };
+        if main.outputs.len() == self.outputs.len() {
+            for (output, named) in self.outputs.iter_mut().zip(main.outputs) {
+                output.name = named.name;
+            }
+        }
     }
 
     /// Refuses donors without an output.
@@ -519,6 +580,24 @@ fn read_names(module: &HloModuleProto, parameters: &[Leaf<'_>], inputs: &mut [In
         if let (Some(leaf), Some(name)) = (leaf, name.filter(|name| !name.is_empty())) {
             inputs[leaf].name = Some(name.clone());
         }
+    }
+}
+
+/// Which outputs are inputs, as they are.
+fn read_returned(
+    module: &HloModuleProto,
+    parameters: &[Leaf<'_>],
+    results: &[Leaf<'_>],
+    outputs: &mut [Output],
+) {
+    let results: Vec<&[i64]> = results.iter().map(|leaf| leaf.index.as_slice()).collect();
+    let returned = returned::parameters(module, &results);
+    for (output, parameter) in outputs.iter_mut().zip(returned) {
+        // A part of a tuple isn't looked for.
+        output.returned = parameter.and_then(|number| {
+            let mut leaves = parameters.iter();
+            leaves.position(|leaf| leaf.parameter == number && leaf.index.is_empty())
+        });
     }
 }
 

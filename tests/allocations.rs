@@ -208,7 +208,8 @@ fn typed_on_one_device() {
     let client = cpu::client(1);
     let device = cpu::device(&client, 0);
     let program = program(100, true, None);
-    let step: Function<(Give<Large>, Ref<[Buffer; 100]>, Ref<Buffer>), (Large, Buffer)> =
+    type Parameters = (Give<Large>, Ref<[Buffer; 100]>, Ref<Buffer>);
+    let step: Function<Parameters, (Large, Buffer)> =
         compiled(&client, &program, 1).typed().expect("it fits");
     let rows = || std::array::from_fn(|_| cpu::vector(&device, &ROW));
     let (lent, batch) = (rows(), cpu::vector(&device, &ROW));

@@ -4,7 +4,8 @@ mod cpu;
 
 use cpu::{client, compiled_text, device, lesson, values, vector};
 use xla::{
-    Client, Code, CompileOptions, Device, DeviceAssignment, Error, Executable, Program, Result,
+    Buffer, Client, Code, CompileOptions, Device, DeviceAssignment, Error, Executable, Program,
+    Result,
 };
 
 const DOUBLE: &str = "func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<ui32>) {
@@ -154,15 +155,6 @@ fn the_number_of_devices_has_to_fit() {
                 "list 4",
             ],
         ),
-        (
-            "add",
-            [
-                "2 devices listed",
-                "run on 1",
-                "1 replicas x 1 partitions",
-                "list 1",
-            ],
-        ),
     ] {
         let outcome = exported(&client, name, CompileOptions::new().devices(two));
         assert_eq!(refused(outcome, &words).code(), Code::InvalidArgument);
@@ -279,4 +271,66 @@ fn options_hold_the_client_of_their_devices() {
     refused(compile(&other, DOUBLE, options), &["another client"]);
     let same = compiled_text(&other, "func.func @main() { return }");
     assert_eq!(same.devices().len(), 1);
+}
+
+#[test]
+fn what_is_exported_for_one_device_runs_on_many() {
+    // It states one replica and one partition, as all that JAX exports, and has no collectives.
+    let client = client(4);
+    let devices = client.devices();
+    let step = exported(
+        &client,
+        "sgd_step",
+        CompileOptions::new().devices(&devices[1..]),
+    )
+    .expect("compiles");
+    assert_eq!(step.devices(), &devices[1..]);
+    assert_eq!(step.signature().replicas(), 3);
+    let arguments: Vec<(Buffer, Buffer)> = step
+        .devices()
+        .iter()
+        .enumerate()
+        .map(|(position, device)| {
+            let w = vector(device, &[position as f32, 1., 2., 3.]);
+            (w, vector(device, &[8., -8., 0., 16.]))
+        })
+        .collect();
+    let outputs = step.run_per_device(arguments).expect("runs");
+    for (position, outputs) in outputs.iter().enumerate() {
+        // w - g / 8
+        assert_eq!(values(&outputs[0]), [position as f32 - 1., 2., 2., 1.]);
+    }
+    // On its own it is for one.
+    let alone = exported(&client, "sgd_step", CompileOptions::new()).expect("compiles");
+    assert_eq!(alone.devices().len(), 1);
+    // Partitions would need shardings.
+    let options = CompileOptions::new().partitions(2);
+    let words = ["2 partitions", "states 1"];
+    refused(exported(&client, "sgd_step", options), &words);
+}
+
+#[test]
+fn what_speaks_to_other_devices_keeps_its_one() {
+    let client = client(2);
+    for operation in [
+        r#"%y = "stablehlo.all_reduce"(%x) ({
+           ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+             %ab = stablehlo.add %a, %b : tensor<f32>
+             stablehlo.return %ab : tensor<f32>
+           }) {replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<f32>) -> tensor<f32>"#,
+        "%id = stablehlo.replica_id : tensor<ui32>
+         %y = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>",
+    ] {
+        let text = format!(
+            "module @alone attributes {{mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32}} {{
+               func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+                 {operation}
+                 return %y : tensor<f32>
+               }}
+             }}"
+        );
+        let program = Program::from_text(text).expect("text");
+        let outcome = client.compile(&program, &CompileOptions::new().replicas(2));
+        refused(outcome, &["2 replicas", "states 1"]);
+    }
 }

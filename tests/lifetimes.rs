@@ -770,14 +770,16 @@ macro_rules! markers {
 }
 
 markers! {
-    Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, Client, ClientOptions, Code,
-    CompileOptions, Complex<f32>, Device, DeviceAccount, DeviceAssignment, Donation, DonationReport, Each<Buffer>,
-    ElementType, Error, Event, Executable, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
-    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack, GivenLeaf,
-    HostArray<'static>, HostRead<f32>, HostVec<f32>, HostVecError<f32>, Input, LabelAccount, Layout, Lost,
-    LostLeaf, Memory, MemoryAccount, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Part<Buffer>,
-    PerDevice<Buffer>, Place, Plugin, Program, ProgramFormat, Same<Buffer>, Shape, Sharding,
-    Signature, Split<Buffer>, StableHloVersion, Survivor, Value,
+    Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, Client, ClientOptions,
+    Code, CompileOptions, CompiledProgram, Complex<f32>, Device, DeviceAccount, DeviceAssignment, Donation,
+    DonationAdvice, DonationComparison, DonationPair, DonationReport, Each<Buffer>, ElementType,
+    Error, Event, Executable, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
+    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack,
+    GivenLeaf, GpuTarget, HostArray<'static>, HostRead<f32>, HostVec<f32>, HostVecError<f32>,
+    Input, LabelAccount, Layout, Lost, LostLeaf, Memory, MemoryAccount, MemoryStats, One<Buffer>, OptionValue, Output, Outputs,
+    Pairing, Part<Buffer>, PerDevice<Buffer>, Place, Plugin, Program, ProgramFormat, RngKey,
+    Same<Buffer>, Shape, Sharding, Signature, Split<Buffer>, StableHloVersion, Survivor, Topology,
+    TopologyDevice, TopologyOptions, UnusedDonor, Value,
 }
 
 #[test]
@@ -804,6 +806,9 @@ fn every_public_type_may_go_to_other_threads() {
     type Markers = (xla::Give<Buffer>, xla::Split<Buffer>);
     is_send_and_sync::<xla::ParallelFunction<Markers, xla::Each<Buffer>>>();
     is_send_and_sync::<xla::PartOf<'static, Buffer>>();
+    // Its items are for one thread to take.
+    fn is_send<T: Send>() {}
+    is_send::<xla::Prefetch<'static, Buffer>>();
     is_send_and_sync::<xla::Ref<Buffer>>();
     is_send_and_sync::<xla::Scope<'static, 'static>>();
     let twofold = [
@@ -813,6 +818,7 @@ fn every_public_type_may_go_to_other_threads() {
         "HostView",
         "ParallelFunction",
         "PartOf",
+        "Prefetch",
         "Ref",
         "Scope",
     ];

@@ -745,11 +745,13 @@ fn packages_of_the_environment_are_searched() {
     let fake = fs::read(folder.fake("fake", &[])).expect("a library");
     in_child("packages_of_the_environment_are_searched", move || {
         forget_surroundings(&folder.0);
-        folder.file("lib/python3.11/site-packages/libtpu/libtpu.so", &fake);
+        // Of the kind that no feature fetches.
+        let library = "jax_plugins/xla_rocm7/xla_rocm_plugin.so";
+        folder.file(&format!("lib/python3.11/site-packages/{library}"), &fake);
         std::env::set_var("VIRTUAL_ENV", &folder.0);
-        let plugin = Plugin::tpu().expect("the package's plugin");
+        let plugin = Plugin::rocm().expect("the package's plugin");
         assert_eq!(plugin.api_version(), (0, 100));
-        assert!(plugin.path().expect("a file").ends_with("libtpu/libtpu.so"));
+        assert!(plugin.path().expect("a file").ends_with(library));
     })
     .check_well();
 }
@@ -760,19 +762,30 @@ fn where_nothing_is_found_every_place_is_listed_with_the_way_out() {
     in_child(test, || {
         let folder = Folder::new("not_found");
         forget_surroundings(&folder.0);
-        for (load, variable, remedy) in [
+        for (load, variable, remedy, fetched) in [
             (
                 Plugin::cuda as fn() -> _,
                 "XLA_PJRT_CUDA_PLUGIN",
                 "pip install \"jax-cuda13-plugin[with-cuda]\"",
+                cfg!(feature = "fetch-cuda"),
             ),
-            (Plugin::tpu, "XLA_PJRT_TPU_PLUGIN", "pip install libtpu"),
+            (
+                Plugin::tpu,
+                "XLA_PJRT_TPU_PLUGIN",
+                "pip install libtpu",
+                cfg!(feature = "fetch-tpu"),
+            ),
             (
                 Plugin::rocm,
                 "XLA_PJRT_ROCM_PLUGIN",
                 "pip install jax-rocm7-pjrt",
+                false,
             ),
         ] {
+            if fetched {
+                load().expect("the build has fetched it");
+                continue;
+            }
             let error = load().expect_err("no such plugin here");
             assert_eq!(error.code(), Code::NotFound);
             contains(

@@ -267,13 +267,8 @@ fn what_the_program_states_holds() {
     for (name, options, parts) in [
         (
             "add",
-            options().replicas(2),
-            &["2 replicas", "states 1"][..],
-        ),
-        (
-            "add",
             options().partitions(2),
-            &["2 partitions", "states 1"],
+            &["2 partitions", "states 1"][..],
         ),
         (
             "all_reduce_replicas_4",
@@ -394,11 +389,7 @@ fn assignments_have_to_fit_client_and_program() {
         ),
         ("two_devices", with(2, 1, &[0, 1]), ["2 replicas", "1"]),
         ("add", with(1, 2, &[0, 1]), ["2 partitions", "1"]),
-        (
-            "add",
-            with(1, 1, &[0]).replicas(2),
-            ["2 replicas", "states 1"],
-        ),
+        ("add", with(1, 1, &[0]).replicas(2), ["has 1 replicas", "2"]),
     ] {
         let error = refused_before(compile(&client, name, options), &parts);
         assert_eq!(error.code(), Code::InvalidArgument);

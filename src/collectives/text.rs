@@ -7,7 +7,7 @@ const REDUCING: [&str; 3] = ["all_gather", "all_reduce", "reduce_scatter"];
 const OTHERS: [&str; 3] = ["all_to_all", "collective_broadcast", "collective_permute"];
 
 /// To whom the collectives speak, as far as their lists are spelled out. Other spellings, such
-/// as the digits of long lists, are seen once the program is compiled.
+/// as resources, are seen once the program is compiled.
 pub(super) fn reach(text: &str) -> Reach {
     let mut reach = Reach::default();
     let mut operations = operations(text).peekable();
@@ -51,15 +51,23 @@ fn in_comment(text: &str, at: usize) -> bool {
     slashes.any(|(at, _)| line[..at].matches('"').count() % 2 == 0)
 }
 
-/// The inside of `= dense<..>`; `None` where it is spelled as a string of digits.
+/// The inside of `= dense<..>`.
 fn dense(text: &str) -> Option<&str> {
     let rest = text.trim_start().strip_prefix('=')?.trim_start();
-    let list = rest.strip_prefix("dense<")?.split('>').next()?;
-    (!list.contains('"')).then_some(list)
+    rest.strip_prefix("dense<")?.split('>').next()
 }
 
-/// How many there are when the largest number of a list is the last.
+/// How many there are when the largest number of a list is the last. Long lists are the bytes
+/// of 64-bit integers in hexadecimal.
 fn largest(list: &str) -> usize {
+    if let Some(digits) = list.trim().strip_prefix("\"0x") {
+        let digits = digits.trim_end_matches('"').as_bytes().chunks_exact(16);
+        let numbers = digits.filter_map(|digits| {
+            let digits = std::str::from_utf8(digits).ok()?;
+            Some(u64::from_str_radix(digits, 16).ok()?.swap_bytes() as i64)
+        });
+        return numbers.map(up_to).max().unwrap_or(0);
+    }
     let numbers = list.split(|c: char| !(c.is_ascii_digit() || c == '-'));
     let numbers = numbers.filter_map(|number| number.parse().ok());
     numbers.map(up_to).max().unwrap_or(0)

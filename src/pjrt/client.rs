@@ -15,21 +15,18 @@ use pjrt_sys::{
     PJRT_Client_AddressableMemories_Args, PJRT_Client_Create_Args,
     PJRT_Client_DefaultDeviceAssignment_Args, PJRT_Client_Destroy_Args, PJRT_Client_Devices_Args,
     PJRT_Client_PlatformName_Args, PJRT_Client_PlatformVersion_Args, PJRT_Client_ProcessIndex_Args,
-    PJRT_Device, PJRT_DeviceDescription, PJRT_DeviceDescription_Attributes_Args,
-    PJRT_DeviceDescription_DebugString_Args, PJRT_DeviceDescription_Id_Args,
-    PJRT_DeviceDescription_Kind_Args, PJRT_DeviceDescription_ProcessIndex_Args,
-    PJRT_Device_AddressableMemories_Args, PJRT_Device_DefaultMemory_Args,
-    PJRT_Device_GetDescription_Args, PJRT_Device_IsAddressable_Args,
-    PJRT_Device_LocalHardwareId_Args, PJRT_Device_MemoryStats_Args, PJRT_Event, PJRT_Memory,
-    PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args, PJRT_Memory_Id_Args,
-    PJRT_Memory_Kind_Args,
+    PJRT_Device, PJRT_DeviceDescription, PJRT_Device_AddressableMemories_Args,
+    PJRT_Device_DefaultMemory_Args, PJRT_Device_GetDescription_Args,
+    PJRT_Device_IsAddressable_Args, PJRT_Device_LocalHardwareId_Args, PJRT_Device_MemoryStats_Args,
+    PJRT_Event, PJRT_Memory, PJRT_Memory_AddressableByDevices_Args, PJRT_Memory_DebugString_Args,
+    PJRT_Memory_Id_Args, PJRT_Memory_Kind_Args,
 };
 
 use super::api::Api;
 use super::completion::{Completion, Pending};
 use super::owned::Owned;
 use super::reaper;
-use super::{named_value, parts};
+use super::{description, named_value, parts};
 use crate::error::{Code, Error, Result};
 use crate::value::Value;
 
@@ -287,28 +284,23 @@ impl RawClient {
     pub(crate) fn device_facts(&self, index: usize) -> Result<DeviceFacts> {
         let device = self.device(index);
         let description = self.description(device)?;
-        let mut id = PJRT_DeviceDescription_Id_Args::zeroed();
-        id.device_description = description;
-        let mut process = PJRT_DeviceDescription_ProcessIndex_Args::zeroed();
-        process.device_description = description;
+        // SAFETY: the description is the client's and lives as long.
+        let about = unsafe { description::read(self.api, description)? };
         let mut addressable = PJRT_Device_IsAddressable_Args::zeroed();
         addressable.device = device;
-        // SAFETY: device and description are the client's and live as long.
+        // SAFETY: the device is the client's and lives as long.
         unsafe {
-            self.api.call(entry::PJRT_DeviceDescription_Id, &mut id)?;
-            self.api
-                .call(entry::PJRT_DeviceDescription_ProcessIndex, &mut process)?;
             self.api
                 .call(entry::PJRT_Device_IsAddressable, &mut addressable)?;
         }
         let mut facts = DeviceFacts {
-            id: id.id,
-            process_index: process.process_index,
-            kind: self.device_kind(description)?,
-            description: self.device_debug_string(description)?,
+            id: about.id,
+            process_index: about.process_index,
+            kind: about.kind,
+            description: about.text,
             addressable: addressable.is_addressable,
             local_hardware_id: None,
-            attributes: absent_is_default(self.device_attributes(description))?,
+            attributes: about.attributes,
             memories: Vec::new(),
             default_memory: None,
         };
@@ -332,42 +324,6 @@ impl RawClient {
             return Err(nothing_from("PJRT_Device_GetDescription"));
         }
         Ok(args.device_description)
-    }
-
-    fn device_kind(&self, description: *mut PJRT_DeviceDescription) -> Result<String> {
-        let mut args = PJRT_DeviceDescription_Kind_Args::zeroed();
-        args.device_description = description;
-        // SAFETY: the description is the client's; its text is copied.
-        unsafe {
-            self.api
-                .call(entry::PJRT_DeviceDescription_Kind, &mut args)?;
-            Ok(parts::text(args.device_kind, args.device_kind_size))
-        }
-    }
-
-    fn device_debug_string(&self, description: *mut PJRT_DeviceDescription) -> Result<String> {
-        let mut args = PJRT_DeviceDescription_DebugString_Args::zeroed();
-        args.device_description = description;
-        // SAFETY: the description is the client's; its text is copied.
-        unsafe {
-            self.api
-                .call(entry::PJRT_DeviceDescription_DebugString, &mut args)?;
-            Ok(parts::text(args.debug_string, args.debug_string_size))
-        }
-    }
-
-    fn device_attributes(
-        &self,
-        description: *mut PJRT_DeviceDescription,
-    ) -> Result<Vec<(String, Value)>> {
-        let mut args = PJRT_DeviceDescription_Attributes_Args::zeroed();
-        args.device_description = description;
-        // SAFETY: the description is the client's; its attributes are copied.
-        unsafe {
-            self.api
-                .call(entry::PJRT_DeviceDescription_Attributes, &mut args)?;
-            Ok(named_value::read(args.attributes, args.num_attributes))
-        }
     }
 
     fn local_hardware_id(&self, device: *mut PJRT_Device) -> Result<i32> {
@@ -468,14 +424,14 @@ impl RawClient {
 ///
 /// # Safety
 /// A non-null `start` points to `count` pointers.
-unsafe fn non_null<T>(start: *const *mut T, count: usize) -> Vec<NonNull<T>> {
+pub(super) unsafe fn non_null<T>(start: *const *mut T, count: usize) -> Vec<NonNull<T>> {
     // SAFETY: the caller's promise.
     let list = unsafe { parts::slice(start, count) };
     list.iter().filter_map(|raw| NonNull::new(*raw)).collect()
 }
 
 /// A fact that a plugin may not offer is empty rather than a failure.
-fn absent_is_default<T: Default>(answer: Result<T>) -> Result<T> {
+pub(super) fn absent_is_default<T: Default>(answer: Result<T>) -> Result<T> {
     match answer {
         Err(error) if error.code() == Code::Unimplemented => Ok(T::default()),
         other => other,

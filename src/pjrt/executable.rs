@@ -6,18 +6,20 @@ use std::sync::Arc;
 use pjrt_sys::{
     entry, Args, PJRT_Client_Compile_Args, PJRT_Executable,
     PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_GetCompiledMemoryStats_Args,
-    PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args,
-    PJRT_Executable_NumReplicas_Args, PJRT_Executable_OptimizedProgram_Args,
-    PJRT_Executable_Serialize_Args, PJRT_LoadedExecutable,
+    PJRT_Executable_GetCostAnalysis_Args, PJRT_Executable_NumOutputs_Args,
+    PJRT_Executable_NumPartitions_Args, PJRT_Executable_NumReplicas_Args,
+    PJRT_Executable_OptimizedProgram_Args, PJRT_Executable_Serialize_Args,
+    PJRT_Executable_SizeOfGeneratedCodeInBytes_Args, PJRT_LoadedExecutable,
     PJRT_LoadedExecutable_AddressableDevices_Args, PJRT_LoadedExecutable_GetExecutable_Args,
     PJRT_Program,
 };
 
 use super::client::{chars, nothing_from};
-use super::owned::Owned;
-use super::parts;
+use super::owned::{Maker, Owned};
+use super::{named_value, parts};
 use crate::client::Session;
 use crate::error::{Code, Error, Result};
+use crate::value::Value;
 
 /// Sizes that the compiler states for a program, in bytes a device.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,17 +48,7 @@ pub(crate) fn compile(
     format: &str,
     options: &[u8],
 ) -> Result<Owned<PJRT_LoadedExecutable>> {
-    let Some((0, counted)) = code.split_last() else {
-        return Err(Error::new(
-            Code::Internal,
-            "program code without a NUL behind it",
-        ));
-    };
-    let mut program = PJRT_Program::zeroed();
-    program.code = code.as_ptr().cast::<c_char>().cast_mut();
-    program.code_size = counted.len();
-    program.format = chars(format.as_bytes());
-    program.format_size = format.len();
+    let program = program(code, format)?;
     let mut args = PJRT_Client_Compile_Args::zeroed();
     args.client = session.raw.raw();
     args.program = &program;
@@ -74,6 +66,23 @@ pub(crate) fn compile(
     };
     status?;
     executable.ok_or_else(|| nothing_from("PJRT_Client_Compile"))
+}
+
+/// A program as the compilers take it, good as long as `code` and `format` are; `code` as
+/// [`compile`] wants it.
+pub(super) fn program(code: &[u8], format: &str) -> Result<PJRT_Program> {
+    let Some((0, counted)) = code.split_last() else {
+        return Err(Error::new(
+            Code::Internal,
+            "program code without a NUL behind it",
+        ));
+    };
+    let mut program = PJRT_Program::zeroed();
+    program.code = code.as_ptr().cast::<c_char>().cast_mut();
+    program.code_size = counted.len();
+    program.format = chars(format.as_bytes());
+    program.format_size = format.len();
+    Ok(program)
 }
 
 /// Loads what `serialize` gave (`PJRT_Executable_DeserializeAndLoad`). The bytes
@@ -138,7 +147,7 @@ impl Owned<PJRT_LoadedExecutable> {
     }
 }
 
-impl Owned<PJRT_Executable> {
+impl<M: Maker> Owned<PJRT_Executable, M> {
     /// Replicas and partitions.
     pub(crate) fn replicas_and_partitions(&self) -> Result<(usize, usize)> {
         let mut replicas = PJRT_Executable_NumReplicas_Args::zeroed();
@@ -211,6 +220,30 @@ impl Owned<PJRT_Executable> {
                 .call(entry::PJRT_Executable_OptimizedProgram, &mut args)?;
             code.truncate(program.code_size);
             Ok((code, parts::text(program.format, program.format_size)))
+        }
+    }
+
+    /// The size of the code in bytes.
+    pub(crate) fn generated_code_size(&self) -> Result<i64> {
+        let mut args = PJRT_Executable_SizeOfGeneratedCodeInBytes_Args::zeroed();
+        args.executable = self.raw();
+        // SAFETY: the executable is alive.
+        unsafe {
+            let entry = entry::PJRT_Executable_SizeOfGeneratedCodeInBytes;
+            self.api().call(entry, &mut args)?;
+        }
+        Ok(args.size_in_bytes)
+    }
+
+    /// What the compiler reckons that a run costs.
+    pub(crate) fn cost_analysis(&self) -> Result<Vec<(String, Value)>> {
+        let mut args = PJRT_Executable_GetCostAnalysis_Args::zeroed();
+        args.executable = self.raw();
+        // SAFETY: the executable is alive; the properties live as long, and are copied.
+        unsafe {
+            self.api()
+                .call(entry::PJRT_Executable_GetCostAnalysis, &mut args)?;
+            Ok(named_value::read(args.properties, args.num_properties))
         }
     }
 

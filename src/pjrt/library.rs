@@ -6,9 +6,10 @@ use parking_lot::Mutex;
 use pjrt_sys::{entry, Args, GetPjrtApi, PJRT_Plugin_Attributes_Args, PJRT_Plugin_Initialize_Args};
 
 use super::api::{Api, TableFault};
-use super::named_value;
+use super::{environment, named_value};
 use crate::error::{Code, Error, Result};
 use crate::library_file;
+use crate::tpu;
 use crate::value::Value;
 
 /// The oldest minor version that is supported. The table was rearranged between
@@ -23,6 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) path: PathBuf,
     /// What tells the file from other builds, as it was when it was loaded.
     pub(crate) build: Option<u64>,
+    /// Whether it is libtpu, which has ways of its own.
+    pub(crate) is_libtpu: bool,
 }
 
 /// The plugins of this process, one for each path. Loading holds the lock, so two
@@ -51,16 +54,18 @@ pub(crate) fn load(path: &Path) -> Result<Loaded> {
     if let Some(known) = loaded.iter().find(|known| known.path == path) {
         return Ok(known.clone());
     }
+    let (api, is_libtpu) = open(&path)?;
     let library = Loaded {
         build: library_file::fingerprint(&path).ok(),
-        api: open(&path)?,
+        api,
         path,
+        is_libtpu,
     };
     loaded.push(library.clone());
     Ok(library)
 }
 
-fn open(path: &Path) -> Result<Api> {
+fn open(path: &Path) -> Result<(Api, bool)> {
     let name = path.display();
     // SAFETY: loading runs the library's initialisers. That the file is a plugin
     // is the trust that naming it expresses; `library_file::check` has made sure
@@ -70,6 +75,11 @@ fn open(path: &Path) -> Result<Api> {
             "can't load the plugin: {name} is not a library that can be loaded here: {error}"
         ))
     })?;
+    let is_libtpu = is_libtpu(&library);
+    if is_libtpu {
+        // Before anything of it runs but its initialisers, which don't look at them.
+        environment::add(&tpu::variables());
+    }
     let table = {
         // SAFETY: a library that exports this name exports the function of the C API.
         let function = unsafe { library.get::<GetPjrtApi>(b"GetPjrtApi\0") }.map_err(|_| {
@@ -102,7 +112,13 @@ fn open(path: &Path) -> Result<Api> {
     })?;
     check_version(api, path)?;
     initialize(api)?;
-    Ok(api)
+    Ok((api, is_libtpu))
+}
+
+/// Files can be renamed: it is told by what it exports besides the C API.
+fn is_libtpu(library: &libloading::Library) -> bool {
+    // SAFETY: the symbol is looked up, never used.
+    unsafe { library.get::<*const ()>(b"GetLibtpuSdkApi\0") }.is_ok()
 }
 
 /// Takes a table that did not come from a file (a plugin linked in, a test's).

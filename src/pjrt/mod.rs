@@ -3,7 +3,7 @@
 //! One Rust function per table entry in use: slices in, plain values or owned
 //! handles out. No policy lives here; what is allowed is decided by the callers
 //! in the rest of `src`, which never see a pointer. Two rules make it sound:
-//! every object holds the client that made it ([`owned`]), and whatever a call
+//! every object holds what made it, mostly a client ([`owned`]), and whatever a call
 //! hands out is owned before its status is looked at ([`api`]).
 //!
 //! Notes cite what the runtime really does by its number in `FACTS.md`, beside this file.
@@ -17,7 +17,9 @@ pub(crate) mod api;
 pub(crate) mod buffer;
 pub(crate) mod client;
 mod completion;
+mod description;
 mod element_type;
+mod environment;
 pub(crate) mod event;
 pub(crate) mod executable;
 pub(crate) mod execute;
@@ -30,6 +32,7 @@ mod raw;
 mod reaper;
 pub(crate) mod scope;
 pub(crate) mod shared;
+pub(crate) mod topology;
 
 pub(crate) use api::Api;
 pub(crate) use owned::Owned;

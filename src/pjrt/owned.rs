@@ -6,19 +6,39 @@ use std::sync::Arc;
 use pjrt_sys::{
     entry, Args, PJRT_Buffer, PJRT_Buffer_Destroy_Args, PJRT_Event, PJRT_Event_Destroy_Args,
     PJRT_Executable, PJRT_Executable_Destroy_Args, PJRT_LoadedExecutable,
-    PJRT_LoadedExecutable_Destroy_Args,
+    PJRT_LoadedExecutable_Destroy_Args, PJRT_TopologyDescription,
+    PJRT_TopologyDescription_Destroy_Args,
 };
 
 use super::api::Api;
 use crate::client::Session;
 
-/// A PJRT object that a client made and that must be destroyed exactly once.
+/// A PJRT object that must be destroyed exactly once.
 ///
-/// It holds the client: destroying the client first makes every later use of the
-/// object, its destruction too, undefined (a segfault in practice).
-pub(crate) struct Owned<T: Object> {
+/// It holds what made it, as a rule the client: destroying the client first makes every
+/// later use of the object, its destruction too, undefined (a segfault in practice).
+pub(crate) struct Owned<T: Object, M: Maker = Arc<Session>> {
     raw: NonNull<T>,
-    session: Arc<Session>,
+    maker: M,
+}
+
+/// What makes objects, and stays alive as long as they do.
+pub(crate) trait Maker: Clone + Send + Sync {
+    /// The plugin's table.
+    fn api(&self) -> Api;
+}
+
+impl Maker for Arc<Session> {
+    fn api(&self) -> Api {
+        self.raw.api()
+    }
+}
+
+/// A plugin is never unloaded, so its table is alive as long as anything.
+impl Maker for Api {
+    fn api(&self) -> Api {
+        *self
+    }
 }
 
 /// A kind of object with an entry that destroys it.
@@ -30,25 +50,24 @@ pub(crate) trait Object: Sized {
     unsafe fn destroy(api: Api, raw: *mut Self);
 }
 
-impl<T: Object> Owned<T> {
+impl<T: Object, M: Maker> Owned<T, M> {
     /// Takes ownership of what a call handed out; `None` when that is null.
     ///
     /// # Safety
-    /// A non-null `raw` was made by the client of `session`, is alive, and nobody
-    /// else destroys it.
-    pub(super) unsafe fn adopt(session: &Arc<Session>, raw: *mut T) -> Option<Owned<T>> {
+    /// A non-null `raw` was made by `maker`, is alive, and nobody else destroys it.
+    pub(super) unsafe fn adopt(maker: &M, raw: *mut T) -> Option<Owned<T, M>> {
         Some(Owned {
             raw: NonNull::new(raw)?,
-            session: Arc::clone(session),
+            maker: maker.clone(),
         })
     }
 
-    /// Gives up ownership: whoever takes the pointer destroys the object, while the
-    /// client is alive.
+    /// Gives up ownership: whoever takes the pointer destroys the object, while its
+    /// maker is alive.
     pub(super) fn into_raw(self) -> NonNull<T> {
         let this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: `this` is never touched again, so the session is moved out once.
-        drop(unsafe { std::ptr::read(&this.session) });
+        // SAFETY: `this` is never touched again, so the maker is moved out once.
+        drop(unsafe { std::ptr::read(&this.maker) });
         this.raw
     }
 
@@ -57,28 +76,31 @@ impl<T: Object> Owned<T> {
     }
 
     pub(super) fn api(&self) -> Api {
-        self.session.raw.api()
-    }
-
-    pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.session
+        self.maker.api()
     }
 }
 
-impl<T: Object> Drop for Owned<T> {
+impl<T: Object> Owned<T> {
+    pub(crate) fn session(&self) -> &Arc<Session> {
+        &self.maker
+    }
+}
+
+impl<T: Object, M: Maker> Drop for Owned<T, M> {
     fn drop(&mut self) {
-        // SAFETY: `adopt` made this the only owner, and this is the last use. The
-        // client is alive: `session` goes after this body.
+        // SAFETY: `adopt` made this the only owner, and this is the last use. What made
+        // it is alive: `maker` goes after this body.
         unsafe { T::destroy(self.api(), self.raw.as_ptr()) }
     }
 }
 
 // SAFETY: PJRT objects aren't tied to a thread: the header asks for a thread-safe
-// implementation, and XLA's PjRtBuffer, PjRtLoadedExecutable and futures are.
-unsafe impl<T: Object> Send for Owned<T> {}
+// implementation, and XLA's PjRtBuffer, PjRtLoadedExecutable and futures are; an
+// executable that isn't loaded and a topology are read-only.
+unsafe impl<T: Object, M: Maker> Send for Owned<T, M> {}
 // SAFETY: as above; what changes an object (`PJRT_Buffer_Delete`, Execute's
 // donation) is ordered inside it by XLA's own locks.
-unsafe impl<T: Object> Sync for Owned<T> {}
+unsafe impl<T: Object, M: Maker> Sync for Owned<T, M> {}
 
 macro_rules! object {
     ($object:ident, $field:ident, $entry:ident, $args:ident) => {
@@ -117,4 +139,10 @@ object!(
     executable,
     PJRT_LoadedExecutable_Destroy,
     PJRT_LoadedExecutable_Destroy_Args
+);
+object!(
+    PJRT_TopologyDescription,
+    topology,
+    PJRT_TopologyDescription_Destroy,
+    PJRT_TopologyDescription_Destroy_Args
 );

@@ -21,6 +21,6 @@ impl Plugin {
     pub unsafe fn from_table(table: *const PJRT_Api) -> Result<Plugin> {
         // SAFETY: the caller's promise is the one asked for.
         let api = unsafe { library::adopt(table) }?;
-        Plugin::from_api(api, None, None)
+        Plugin::from_api(api, None, None, false)
     }
 }

@@ -4,7 +4,6 @@
 
 use proc_macro::TokenStream;
 
-mod mlir;
 mod program;
 mod root;
 mod tree;

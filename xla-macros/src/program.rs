@@ -14,10 +14,10 @@ use proc_macro2::TokenStream;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Ident, LitStr, Token};
 
-use crate::mlir::{self, Main};
 use crate::root;
 use checks::Checks;
 use declaration::Declaration;
+use xla_mlir::Main;
 
 /// What `#[program(...)]` says.
 pub(crate) struct Options {
@@ -119,7 +119,7 @@ fn read(path: &LitStr) -> syn::Result<Main> {
             ),
         )
     })?;
-    mlir::parse(&code).map_err(|error| {
+    xla_mlir::parse(&code).map_err(|error| {
         let colon = if error.place.is_some() { ":" } else { ": " };
         Error::new(path.span(), format!("{shown}{colon}{error}"))
     })

@@ -14,7 +14,7 @@ use super::declaration::{shown, Argument, Declaration};
 use super::names::{self, Group};
 use super::passing::Passing;
 use super::{table, Options};
-use crate::mlir::{Input, Main};
+use xla_mlir::{Input, Main};
 
 /// What is known of a declaration and its file.
 pub(super) struct Checks<'a> {

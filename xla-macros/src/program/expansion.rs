@@ -9,7 +9,7 @@ use syn::{Attribute, Ident};
 use super::checks::Checks;
 use super::declaration::Declaration;
 use super::{loaders, table, Options};
-use crate::mlir::Main;
+use xla_mlir::Main;
 
 /// With everything.
 pub(super) fn with_file(

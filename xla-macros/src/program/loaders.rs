@@ -7,7 +7,7 @@ use syn::Type;
 use super::declaration::{shown, Argument, Declaration};
 use super::passing::Passing;
 use super::table;
-use crate::mlir::Main;
+use xla_mlir::Main;
 
 /// Why a program can't be loaded for one device.
 pub(super) struct NotForOne {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::mlir::{Input, Output};
+use xla_mlir::{Input, Output};
 
 /// The inputs with names of one argument, next to each other.
 pub(super) struct Group {
@@ -123,7 +123,7 @@ fn root(path: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mlir::{parse, Main};
+    use xla_mlir::{parse, Main};
 
     fn main_of(inputs: &[&str], outputs: &[&str]) -> Main {
         let inputs: Vec<String> = inputs

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-use crate::mlir::{Input, Main, Output};
+use xla_mlir::{Input, Main, Output};
 
 /// How an input is called.
 pub(super) fn input(index: usize, input: &Input) -> String {

@@ -12,7 +12,7 @@ use pjrt_sys::{
 };
 
 use crate::call::Call;
-use crate::device::{Description, Device, Memory};
+use crate::device::{Description, Device, Memory, Owner};
 use crate::event::in_callback;
 use crate::failure::{Answer, Failure};
 use crate::registry::{Kind, Object};
@@ -108,7 +108,8 @@ pub(crate) fn create(call: &Call, args: &mut PJRT_Client_Create_Args) -> Answer 
         let (client, index) = part(index);
         registry.fill(*handle, Arc::new(DeviceHandle { client, index }));
         let (client, index) = part(index);
-        registry.fill(descriptions[index], Arc::new(Description { client, index }));
+        let owner = Owner::Client(client);
+        registry.fill(descriptions[index], Arc::new(Description { owner, index }));
     }
     for (index, handle) in memory_handles.iter().enumerate() {
         let (client, index) = part(index);
@@ -236,7 +237,11 @@ pub(crate) fn default_device_assignment(
     args: &mut PJRT_Client_DefaultDeviceAssignment_Args,
 ) -> Answer {
     let client = call.get::<Client>(args.client)?;
-    let ids = client.default_assignment(args.num_replicas.into(), args.num_partitions.into())?;
+    let ids = default_assignment(
+        client.devices.len(),
+        args.num_replicas.into(),
+        args.num_partitions.into(),
+    )?;
     if args.default_assignment_size < ids.len() {
         return Err(Failure::invalid("there's no room for the assignment"));
     }
@@ -247,20 +252,18 @@ pub(crate) fn default_device_assignment(
     Ok(())
 }
 
-impl Client {
-    /// The devices in order, as far as they're needed.
-    pub(crate) fn default_assignment(
-        &self,
-        replicas: i64,
-        partitions: i64,
-    ) -> Result<Vec<i64>, Failure> {
-        let needed = replicas.checked_mul(partitions).unwrap_or(i64::MAX);
-        let present = self.devices.len() as i64;
-        if replicas < 1 || partitions < 1 || needed > present {
-            return Err(Failure::invalid(format!(
-                "{replicas} replicas of {partitions} partitions don't fit {present} devices"
-            )));
-        }
-        Ok((0..needed).collect())
+/// As many of `present` devices, in order, as are needed.
+pub(crate) fn default_assignment(
+    present: usize,
+    replicas: i64,
+    partitions: i64,
+) -> Result<Vec<i64>, Failure> {
+    let needed = replicas.checked_mul(partitions).unwrap_or(i64::MAX);
+    let present = present as i64;
+    if replicas < 1 || partitions < 1 || needed > present {
+        return Err(Failure::invalid(format!(
+            "{replicas} replicas of {partitions} partitions don't fit {present} devices"
+        )));
     }
+    Ok((0..needed).collect())
 }

@@ -18,6 +18,7 @@ use crate::client::{Client, DeviceHandle, MemoryHandle};
 use crate::failure::{Answer, Failure};
 use crate::registry::{Kind, Object};
 use crate::text::{Attributes, Handles, Text, Value};
+use crate::topology::Topology;
 
 /// A device of a client.
 pub(crate) struct Device {
@@ -79,8 +80,14 @@ impl Memory {
 
 /// What a `PJRT_DeviceDescription` stands for.
 pub(crate) struct Description {
-    pub(crate) client: Arc<Client>,
+    pub(crate) owner: Owner,
     pub(crate) index: usize,
+}
+
+/// What has the devices that are described.
+pub(crate) enum Owner {
+    Client(Arc<Client>),
+    Topology(Arc<Topology>),
 }
 
 impl Object for Description {
@@ -90,7 +97,10 @@ impl Object for Description {
 
 impl Description {
     fn device(&self) -> &Device {
-        &self.client.devices[self.index]
+        match &self.owner {
+            Owner::Client(client) => &client.devices[self.index],
+            Owner::Topology(topology) => &topology.devices[self.index],
+        }
     }
 }
 

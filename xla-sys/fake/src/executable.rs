@@ -1,29 +1,30 @@
 //! Programs compiled, described, serialised, loaded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pjrt_sys::{
     PJRT_Client_Compile_Args, PJRT_Device, PJRT_Executable,
     PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_Destroy_Args,
-    PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_Name_Args,
-    PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args,
+    PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_GetCostAnalysis_Args,
+    PJRT_Executable_Name_Args, PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args,
     PJRT_Executable_NumReplicas_Args, PJRT_Executable_OptimizedProgram_Args,
-    PJRT_Executable_Serialize_Args, PJRT_LoadedExecutable,
-    PJRT_LoadedExecutable_AddressableDevices_Args, PJRT_LoadedExecutable_Delete_Args,
-    PJRT_LoadedExecutable_Destroy_Args, PJRT_LoadedExecutable_GetExecutable_Args,
-    PJRT_LoadedExecutable_IsDeleted_Args, PJRT_SerializedExecutable,
+    PJRT_Executable_Serialize_Args, PJRT_Executable_SizeOfGeneratedCodeInBytes_Args,
+    PJRT_LoadedExecutable, PJRT_LoadedExecutable_AddressableDevices_Args,
+    PJRT_LoadedExecutable_Delete_Args, PJRT_LoadedExecutable_Destroy_Args,
+    PJRT_LoadedExecutable_GetExecutable_Args, PJRT_LoadedExecutable_IsDeleted_Args, PJRT_Program,
+    PJRT_SerializedExecutable,
 };
 
 use crate::call::Call;
-use crate::client::Client;
+use crate::client::{default_assignment, Client};
 use crate::failure::{Answer, Failure};
 use crate::hlo::{self, CompileOptions};
 use crate::program::Program;
 use crate::registry::{Kind, Object};
 use crate::slots;
 use crate::table;
-use crate::text::{list, Handles, Text};
+use crate::text::{list, Attributes, Handles, Text, Value};
 
 /// A compiled program.
 pub(crate) struct Compiled {
@@ -76,16 +77,16 @@ impl Object for Serialized {
 }
 
 impl Compiled {
-    fn new(source: &str, options: &CompileOptions, client: &Client) -> Result<Compiled, Failure> {
+    fn new(source: &str, options: &CompileOptions, present: usize) -> Result<Compiled, Failure> {
         let program = Program::parse(source)?;
         let CompileOptions {
             replicas,
             partitions,
             ref devices,
         } = *options;
-        let default = client.default_assignment(replicas, partitions)?;
+        let default = default_assignment(present, replicas, partitions)?;
         let devices = devices.clone().unwrap_or_else(|| default.clone());
-        let known = |id: &i64| usize::try_from(*id).is_ok_and(|id| id < client.devices.len());
+        let known = |id: &i64| usize::try_from(*id).is_ok_and(|id| id < present);
         if devices.len() != default.len() || !devices.iter().all(known) {
             return Err(Failure::invalid(format!(
                 "no device assignment: {devices:?}"
@@ -148,7 +149,7 @@ impl Compiled {
         };
         let (options, source) =
             read().ok_or_else(|| Failure::invalid("this is no serialised executable"))?;
-        Compiled::new(source, &options, client)
+        Compiled::new(source, &options, client.devices.len())
     }
 }
 
@@ -173,16 +174,29 @@ fn load(client: &Arc<Client>, compiled: Compiled) -> Loaded {
 
 pub(crate) fn compile(call: &Call, args: &mut PJRT_Client_Compile_Args) -> Answer {
     let client = call.get::<Client>(args.client)?;
+    // SAFETY: the options have their size beside them.
+    let options = unsafe { list(args.compile_options.cast::<u8>(), args.compile_options_size) };
+    let compiled = compile_for(call, client.devices.len(), args.program, options)?;
+    args.executable = call.make(load(&client, compiled), client.id);
+    Ok(())
+}
+
+/// Compiles for this many devices.
+pub(crate) fn compile_for(
+    call: &Call,
+    devices: usize,
+    program: *const PJRT_Program,
+    options: &[u8],
+) -> Result<Compiled, Failure> {
     // SAFETY: the caller passes a program or null.
-    let Some(program) = (unsafe { args.program.as_ref() }) else {
+    let Some(program) = (unsafe { program.as_ref() }) else {
         return Err(call.breach("the program is null"));
     };
-    // SAFETY: code, format and options have their sizes beside them.
-    let (code, format, options) = unsafe {
+    // SAFETY: code and format have their sizes beside them.
+    let (code, format) = unsafe {
         (
             list(program.code.cast_const().cast::<u8>(), program.code_size),
             list(program.format.cast::<u8>(), program.format_size),
-            list(args.compile_options.cast::<u8>(), args.compile_options_size),
         )
     };
     if format != b"mlir" {
@@ -194,8 +208,34 @@ pub(crate) fn compile(call: &Call, args: &mut PJRT_Client_Compile_Args) -> Answe
     if options.replicas < 1 || options.partitions < 1 {
         return Err(call.breach(format!("{options:?}: a real plugin ends the process")));
     }
-    let compiled = Compiled::new(source, &options, &client)?;
-    args.executable = call.make(load(&client, compiled), client.id);
+    Compiled::new(source, &options, devices)
+}
+
+/// Hands out a program that is loaded nowhere.
+pub(crate) fn make(call: &Call, compiled: Compiled, owner: u64) -> *mut PJRT_Executable {
+    let compiled = Arc::new(compiled);
+    let client = owner;
+    call.make(Executable { client, compiled }, owner)
+}
+
+/// What a run costs, made up.
+pub(crate) fn cost_analysis(
+    call: &Call,
+    args: &mut PJRT_Executable_GetCostAnalysis_Args,
+) -> Answer {
+    static COSTS: OnceLock<Attributes> = OnceLock::new();
+    call.get::<Executable>(args.executable)?;
+    let costs = COSTS.get_or_init(|| Attributes::new([("flops", Value::Float(12.))]));
+    (args.properties, args.num_properties) = (costs.start(), costs.count());
+    Ok(())
+}
+
+pub(crate) fn code_size(
+    call: &Call,
+    args: &mut PJRT_Executable_SizeOfGeneratedCodeInBytes_Args,
+) -> Answer {
+    let executable = call.get::<Executable>(args.executable)?;
+    args.size_in_bytes = executable.compiled.source.len() as i64;
     Ok(())
 }
 

@@ -56,6 +56,9 @@
 //! row-major, the fastest varying first: `f32[2,3]{0,1}`. Arithmetic takes elements in the order in
 //! which they lie, as `f64`, and knows 8 to 64 bit integers, `f32` and `f64`.
 //!
+//! `PJRT_TopologyDescription_Create` takes the name `fake:N`, for N devices, and no options; `PJRT_Compile` compiles
+//! for those without a client.
+//!
 //! # What it does as real plugins do
 //!
 //! * It checks arguments of a run by number, byte size, device and whether their memory is there, not by
@@ -71,7 +74,7 @@
 //! # What it notes
 //!
 //! [`Fake::violations`] has a line for each use of a handle after it was destroyed, of one that is null,
-//! unknown or of another kind; each second destroy; each client that is destroyed before what it made,
+//! unknown or of another kind; each second destroy; each client or topology that is destroyed before what it made,
 //! with a copy to the host under way or in a callback; each argument struct that is too short; each
 //! event that is asked for its error too early; and for what ends a real plugin's process.
 #![allow(unsafe_code)]
@@ -96,6 +99,7 @@ mod state;
 mod storage;
 mod table;
 mod text;
+mod topology;
 mod upload;
 mod values;
 

@@ -16,6 +16,10 @@ pub struct Live {
     pub loaded_executables: usize,
     /// `PJRT_SerializedExecutable`, which has a deleter of its own.
     pub serialized: usize,
+    /// `PJRT_TopologyDescription`, without those that clients lend.
+    pub topologies: usize,
+    /// `PJRT_SerializedTopology`, which has a deleter of its own.
+    pub serialized_topologies: usize,
     /// `PJRT_Error`.
     pub errors: usize,
     /// Pieces of device memory, and of host memory that is used in place. A buffer has one until it

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Executable,
     LoadedExecutable,
     Serialized,
+    Topology,
+    SerializedTopology,
     Error,
 }
 
@@ -37,6 +39,8 @@ impl Kind {
             Kind::Executable => "executable",
             Kind::LoadedExecutable => "loaded executable",
             Kind::Serialized => "serialised executable",
+            Kind::Topology => "topology",
+            Kind::SerializedTopology => "serialised topology",
             Kind::Error => "error",
         }
     }
@@ -62,6 +66,8 @@ struct Known {
     /// Nothing before it's filled and after it was destroyed.
     object: Option<Arc<dyn Any + Send + Sync>>,
     destroyed: bool,
+    /// It goes with its client, though others of its kind don't.
+    lent: bool,
     /// Keeps the address taken.
     _place: Box<u64>,
 }
@@ -89,6 +95,7 @@ impl Registry {
             client,
             object: None,
             destroyed: false,
+            lent: false,
             _place: place,
         };
         self.known.insert(handle as usize, known);
@@ -98,6 +105,13 @@ impl Registry {
     pub(crate) fn fill<T: Object>(&mut self, handle: *mut T::Raw, object: Arc<T>) {
         if let Some(known) = self.known.get_mut(&(handle as usize)) {
             known.object = Some(object);
+        }
+    }
+
+    /// Says that a handle goes with its client.
+    pub(crate) fn lend<T>(&mut self, handle: *mut T) {
+        if let Some(known) = self.known.get_mut(&(handle as usize)) {
+            known.lent = true;
         }
     }
 
@@ -173,7 +187,7 @@ impl Registry {
         let mut alive = Vec::new();
         let its = |known: &&mut Known| known.client == Some(client) && known.object.is_some();
         for known in self.known.values_mut().filter(its) {
-            if known.kind.is_lent() {
+            if known.lent || known.kind.is_lent() {
                 known.object = None;
                 known.destroyed = true;
             } else {
@@ -187,7 +201,8 @@ impl Registry {
     /// How many of each kind are alive.
     pub(crate) fn live(&self) -> Live {
         let mut live = Live::default();
-        for known in self.known.values().filter(|known| known.object.is_some()) {
+        let counted = |known: &&Known| known.object.is_some() && !known.lent;
+        for known in self.known.values().filter(counted) {
             let count = match known.kind {
                 Kind::Client => &mut live.clients,
                 Kind::Buffer => &mut live.buffers,
@@ -195,6 +210,8 @@ impl Registry {
                 Kind::Executable => &mut live.executables,
                 Kind::LoadedExecutable => &mut live.loaded_executables,
                 Kind::Serialized => &mut live.serialized,
+                Kind::Topology => &mut live.topologies,
+                Kind::SerializedTopology => &mut live.serialized_topologies,
                 Kind::Error => &mut live.errors,
                 Kind::Device | Kind::Description | Kind::Memory => continue,
             };

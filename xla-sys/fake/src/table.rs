@@ -7,7 +7,7 @@ use pjrt_sys::*;
 
 use crate::call::{answer, answer_void};
 use crate::executable::delete_serialized;
-use crate::{buffer, client, device, error, event, executable, execute, upload};
+use crate::{buffer, client, device, error, event, executable, execute, topology, upload};
 
 /// The functions of one slot, and the names of those that there are.
 macro_rules! functions {
@@ -88,12 +88,25 @@ functions! {
         PJRT_Memory_DebugString(PJRT_Memory_DebugString_Args) => device::memory_debug_string;
         PJRT_Memory_ToString(PJRT_Memory_ToString_Args) => device::memory_to_string;
         PJRT_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args) => device::memory_devices;
+        PJRT_Client_TopologyDescription(PJRT_Client_TopologyDescription_Args) => topology::of_client;
+        PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args) => topology::create;
+        PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args) => topology::destroy;
+        PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args) => topology::platform_name;
+        PJRT_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args) => topology::platform_version;
+        PJRT_TopologyDescription_GetDeviceDescriptions(PJRT_TopologyDescription_GetDeviceDescriptions_Args) => topology::devices;
+        PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args) => topology::attributes;
+        PJRT_TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args) => topology::fingerprint;
+        PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args) => topology::serialize;
+        PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_Args) => topology::deserialize;
+        PJRT_Compile(PJRT_Compile_Args) => topology::compile;
         PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args) => executable::destroy;
         PJRT_Executable_Name(PJRT_Executable_Name_Args) => executable::name;
         PJRT_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args) => executable::replicas;
         PJRT_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args) => executable::partitions;
         PJRT_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args) => executable::outputs;
         PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args) => executable::memory_stats;
+        PJRT_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args) => executable::cost_analysis;
+        PJRT_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args) => executable::code_size;
         PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args) => executable::optimized_program;
         PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args) => executable::serialize;
         PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args) => executable::deserialize;
@@ -134,6 +147,10 @@ unsafe extern "C" fn serialized_deleter<const SLOT: usize>(
     delete_serialized(SLOT, serialized);
 }
 
+unsafe extern "C" fn topology_deleter<const SLOT: usize>(serialized: *mut PJRT_SerializedTopology) {
+    topology::delete_serialized(SLOT, serialized);
+}
+
 macro_rules! slots {
     ($($slot:literal)*) => {
         /// How many fakes a process can have at once.
@@ -142,6 +159,9 @@ macro_rules! slots {
         pub(crate) static SERIALIZED_DELETERS:
             [unsafe extern "C" fn(*mut PJRT_SerializedExecutable); SLOTS] =
             [$(serialized_deleter::<$slot>),*];
+        pub(crate) static TOPOLOGY_DELETERS:
+            [unsafe extern "C" fn(*mut PJRT_SerializedTopology); SLOTS] =
+            [$(topology_deleter::<$slot>),*];
     };
 }
 

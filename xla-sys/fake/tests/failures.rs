@@ -189,6 +189,9 @@ fn success_without_a_handle_is_an_error() {
         let hands_out = [
             "PJRT_Client_Create",
             "PJRT_Client_Compile",
+            "PJRT_Client_TopologyDescription",
+            "PJRT_TopologyDescription_Create",
+            "PJRT_Compile",
             "PJRT_Device_GetDescription",
             "PJRT_Client_BufferFromHostBuffer",
             "PJRT_Executable_DeserializeAndLoad",

@@ -5,6 +5,7 @@
 use pjrt_fake::Fake;
 use xla::{
     Buffer, Client, CompileOptions, DeviceAssignment, Executable, HostVec, Plugin, Program, Result,
+    TopologyOptions,
 };
 
 /// `w + g` into the memory of `w`.
@@ -116,5 +117,25 @@ pub fn session(table: *const pjrt_sys::PJRT_Api) -> Result<()> {
         }
     }
     assert_eq!(state[1].to_host::<f32>()?, [11., 16.]);
+    described(&plugin, &client)
+}
+
+/// What is compiled for devices that aren't there, and then loaded.
+fn described(plugin: &Plugin, client: &Client) -> Result<()> {
+    let mut topology = plugin.topology(&TopologyOptions::new("fake:4"))?;
+    let bytes = topology.serialize()?;
+    // The entry that reads them came later.
+    if plugin.api_version().1 >= 81 {
+        topology = plugin.deserialize_topology(&bytes)?;
+    }
+    let compiled = topology.compile(&Program::from_text(STEP)?, &CompileOptions::new())?;
+    drop(topology);
+    compiled.memory_stats()?;
+    compiled.generated_code_bytes()?;
+    compiled.cost_analysis()?;
+    compiled.optimized_hlo()?;
+    let loaded = client.deserialize(&compiled.serialize()?)?;
+    assert_eq!(loaded.signature().donated_bytes(), 8);
+    client.topology()?;
     Ok(())
 }

@@ -1,28 +1,34 @@
 //! The head of `@main`.
 
-use super::attribute::{Attribute, Entry};
-use super::lexer::Token;
-use super::location::Location;
-use super::parser::Parser;
-use super::tensor::Tensor;
-use super::{Error, Input, Output};
+use crate::attribute::{Attribute, Entry};
+use crate::donate::{Missing, Site, Sites};
+use crate::lexer::Token;
+use crate::location::Location;
+use crate::parser::Parser;
+use crate::tensor::Tensor;
+use crate::{Error, Input, Output};
 
 /// The head of a function as it is read; aliases that it uses may be defined below.
-pub(super) struct Head {
-    arguments: Vec<Argument>,
-    results: Vec<(Tensor, Vec<Entry>)>,
+pub(crate) struct Head {
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) results: Vec<(Tensor, Vec<Entry>)>,
+    /// Where the list of the arguments' attributes belongs, in a function that has a list of
+    /// its own for them and leaves it out.
+    pub(crate) missing: Option<Missing>,
 }
 
-struct Argument {
-    value: Option<String>,
-    tensor: Tensor,
-    attributes: Vec<Entry>,
-    location: Option<Location>,
+pub(crate) struct Argument {
+    pub(crate) value: Option<String>,
+    pub(crate) tensor: Tensor,
+    pub(crate) attributes: Vec<Entry>,
+    pub(crate) location: Option<Location>,
+    /// `None` where the arguments' attributes have no place yet.
+    pub(crate) site: Option<Site>,
 }
 
 impl Parser<'_> {
     /// What stands behind a function's name.
-    pub(super) fn head(&mut self) -> Result<Head, Error> {
+    pub(crate) fn head(&mut self) -> Result<Head, Error> {
         let mut arguments = Vec::new();
         self.expect('(')?;
         self.list(')', |parser| {
@@ -30,19 +36,10 @@ impl Parser<'_> {
             arguments.push(argument);
             Ok(())
         })?;
-        let mut results = Vec::new();
-        if self.token == Token::Arrow {
-            self.advance()?;
-            if self.take('(')? {
-                self.list(')', |parser| {
-                    let tensor = parser.tensor(&format!("output {}", results.len()))?;
-                    results.push((tensor, parser.optional_dictionary()?));
-                    Ok(())
-                })?;
-            } else {
-                results.push((self.tensor("output 0")?, Vec::new()));
-            }
-        }
+        let results = match self.token {
+            Token::Arrow => self.results()?,
+            _ => Vec::new(),
+        };
         if self.take_word("attributes")? {
             self.dictionary()?;
         }
@@ -51,7 +48,27 @@ impl Parser<'_> {
         }
         self.skip_brackets(false)?;
         self.optional_location()?;
-        Ok(Head { arguments, results })
+        Ok(Head {
+            arguments,
+            results,
+            missing: None,
+        })
+    }
+
+    /// `-> type` or `-> (type {...}, type)`; the token is the arrow.
+    pub(crate) fn results(&mut self) -> Result<Vec<(Tensor, Vec<Entry>)>, Error> {
+        let mut results = Vec::new();
+        self.advance()?;
+        if self.take('(')? {
+            self.list(')', |parser| {
+                let tensor = parser.tensor(&format!("output {}", results.len()))?;
+                results.push((tensor, parser.optional_dictionary()?));
+                Ok(())
+            })?;
+        } else {
+            results.push((self.tensor("output 0")?, Vec::new()));
+        }
+        Ok(results)
     }
 
     /// `%name: type {...} loc(...)`.
@@ -68,18 +85,36 @@ impl Parser<'_> {
             }
             _ => None,
         };
+        let tensor = self.tensor(&format!("input {index}"))?;
+        let (attributes, site) = if self.sees('{') {
+            self.dictionary_and_site()?
+        } else {
+            (Vec::new(), Site::Behind(self.end))
+        };
         Ok(Argument {
             value,
-            tensor: self.tensor(&format!("input {index}"))?,
-            attributes: self.optional_dictionary()?,
+            tensor,
+            attributes,
             location: self.optional_location()?,
+            site: Some(site),
         })
+    }
+
+    /// A dictionary, and how to write into it.
+    pub(crate) fn dictionary_and_site(&mut self) -> Result<(Vec<Entry>, Site), Error> {
+        let at = self.start + 1;
+        let entries = self.dictionary()?;
+        let empty = entries.is_empty();
+        Ok((entries, Site::Inside { at, empty }))
     }
 }
 
 impl Head {
     /// Inputs and outputs, now that the whole file is read.
-    pub(super) fn finish(self, parser: &Parser<'_>) -> Result<(Vec<Input>, Vec<Output>), Error> {
+    pub(crate) fn finish(
+        self,
+        parser: &Parser<'_>,
+    ) -> Result<(Vec<Input>, Vec<Output>, Sites), Error> {
         let outputs: Vec<Output> = self
             .results
             .into_iter()
@@ -88,6 +123,10 @@ impl Head {
                 tensor,
             })
             .collect();
+        let mut sites = Sites {
+            inputs: Vec::with_capacity(self.arguments.len()),
+            missing: self.missing,
+        };
         // Which input took an output.
         let mut taken: Vec<Option<usize>> = vec![None; outputs.len()];
         let mut inputs = Vec::with_capacity(self.arguments.len());
@@ -111,8 +150,9 @@ impl Head {
                 }
             }
             inputs.push(input);
+            sites.inputs.push(argument.site);
         }
-        Ok((inputs, outputs))
+        Ok((inputs, outputs, sites))
     }
 }
 
@@ -148,10 +188,11 @@ fn output(
     }
 }
 
-/// The value of `jax.buffer_donor`.
+/// Whether `jax.buffer_donor` offers the input. It does with either value: compilers look only
+/// at whether it is there.
 fn donor(parser: &Parser<'_>, entry: &Entry) -> Result<bool, Error> {
     match parser.resolved(&entry.value) {
-        Attribute::Bool(value) => Ok(*value),
+        Attribute::Bool(_) => Ok(true),
         _ => Err(parser.lexer.error(
             entry.at,
             "`jax.buffer_donor` is true or false, as in `jax.buffer_donor = true`",

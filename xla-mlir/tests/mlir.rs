@@ -1,10 +1,6 @@
-//! The reader of StableHLO text, apart from the macros.
+//! The reader of StableHLO text.
 
-#[allow(dead_code)]
-#[path = "../src/mlir/mod.rs"]
-mod mlir;
-
-use mlir::{parse, Error, Main};
+use xla_mlir::{parse, Error, Main};
 
 fn read(text: &str) -> Main {
     parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -206,13 +202,71 @@ fn shapes_of_main() {
         summary(&several),
         [
             "2 x ?",
-            "state['w']: complex<f32>[2,3]",
+            // It is there: that counts, not its value.
+            "state['w']: complex<f32>[2,3] donor",
             "?: token[]",
             "?: f8E4M3FN[0,?,1] into 1",
             "?: ui4[*] donor",
             "a['\"'] = f64[2]",
             "? = f32[]",
         ]
+    );
+}
+
+#[test]
+fn the_generic_form() {
+    let properties = "\"builtin.module\"() <{sym_name = \"m\"}> ({
+           \"sdy.mesh\"() <{mesh = #sdy.mesh<[\"x\"=4]>, sym_name = \"mesh\"}> : () -> ()
+           \"func.func\"() <{function_type = (tuple<i32>) -> (), sym_name = \"f\"}> ({
+           ^bb0(%a: tuple<i32>):
+             \"func.return\"() : () -> ()
+           }) : () -> () loc(#loc1)
+           \"func.func\"() <{arg_attrs = [{tf.aliasing_output = 1 : i32}, {}, {jax.buffer_donor = true}],
+             function_type = (tensor<2xf32>, !t, tensor<i1>) -> (tensor<f32>, tensor<2xf32>),
+             res_attrs = [{jax.result_info = \"r\"}, {}], sym_name = \"main\"}> ({
+           ^bb0(%arg0: tensor<2xf32> loc(\"a\"), %x: !t loc(#loc1), %arg2: tensor<i1>):
+             \"func.return\"(%0, %1) : (tensor<f32>, tensor<2xf32>) -> ()
+           }) {b = 1} : () -> () loc(\"main\")
+         }) {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 2 : i32} : () -> () loc(#loc1)
+         #loc1 = loc(\"b\")";
+    let aliased = format!("!t = tensor<?x1xui4>\n{properties}");
+    // As MLIR wrote it before operations had properties.
+    let attributes = "!t = tensor<?x1xui4>
+         \"builtin.module\"() ({
+         ^bb0:
+           \"func.func\"() ({
+           ^bb1(%arg0: tensor<2xf32> loc(\"a\"), %x: !t loc(\"b\"), %arg2: tensor<i1>):
+           }) {sym_name = \"main\", res_attrs = [{jax.result_info = \"r\"}, {}],
+             function_type = (tensor<2xf32>, !t, tensor<i1>) -> (tensor<f32>, tensor<2xf32>),
+             arg_attrs = [{tf.aliasing_output = 1 : i32}, {}, {jax.buffer_donor = true}]} : () -> ()
+         }) {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 2 : i32} : () -> ()";
+    for text in [aliased.as_str(), attributes] {
+        let main = read(text);
+        assert_eq!(
+            summary(&main),
+            [
+                "2 x 4",
+                "a: f32[2] into 1",
+                "b: ui4[?,1]",
+                "?: i1[] donor",
+                "r = f32[]",
+                "? = f32[2]",
+            ]
+        );
+        assert_eq!(main.inputs[1].value.as_deref(), Some("x"));
+    }
+    let none =
+        read("\"func.func\"() <{function_type = () -> (), sym_name = \"main\"}> ({}) : () -> ()");
+    assert_eq!(summary(&none), ["? x ?"]);
+    let mixed = read("module { \"func.func\"() <{function_type = () -> tensor<f32>, sym_name = \"main\"}> ({}) : () -> ()\n func.func @g() {} }");
+    assert_eq!(summary(&mixed), ["? x ?", "? = f32[]"]);
+    let mixed = read("\"builtin.module\"() ({ func.func @main() { return } }) : () -> ()");
+    assert_eq!(summary(&mixed), ["? x ?"]);
+    let twice =
+        "\"func.func\"() <{function_type = () -> (), sym_name = \"main\"}> ({}) : () -> ()\n";
+    assert_eq!(
+        refused(&twice.repeat(2)).to_string(),
+        "2:1: the program has two functions `@main`"
     );
 }
 
@@ -352,15 +406,35 @@ fn refusals_say_where_and_what() {
         ),
         (
             "\"builtin.module\"() ({\n}) : () -> ()",
-            "1:1: `builtin.module` is written in MLIR's generic form, which isn't read here; \
-             print the program in the usual form (in JAX `lowered.as_text()`, in MLIR's tools \
-             without `--mlir-print-op-generic`)",
+            "the program has no function `@main`, which is where it begins",
+        ),
+        (
+            "\"builtin.module\"() ({ \"builtin.module\"() ({}) : () -> () \"func.func\"() \
+             <{sym_name = \"f\"}> ({}) : () -> () }) : () -> ()",
+            "the program has no function `@main`, which is where it begins: at least not in its \
+             outermost module, and the modules inside don't count",
         ),
         (
             "module { \"func.func\"() <{sym_name = \"main\"}> ({}) : () -> () }",
-            "1:10: `func.func` is written in MLIR's generic form, which isn't read here; print \
-             the program in the usual form (in JAX `lowered.as_text()`, in MLIR's tools without \
-             `--mlir-print-op-generic`)",
+            "1:10: `@main` has no `function_type`",
+        ),
+        (
+            "\"func.func\"() ({}) {a} : () -> ()",
+            "1:1: this function has no `sym_name`",
+        ),
+        (
+            "\"func.func\"() <{function_type = () -> (), sym_name = \"main\"}> : () -> ()",
+            "1:63: expected the function's body, in `({` and `})`, found `:`",
+        ),
+        (
+            "\"func.func\"() <{arg_attrs = [{}], function_type = () -> (), sym_name = \"main\"}> \
+             ({}) : () -> ()",
+            "1:29: `arg_attrs` of `@main` has 1 dictionaries, but there are 0 to be told of",
+        ),
+        (
+            "\"func.func\"() <{function_type = (tensor<f32>) -> (), sym_name = \"main\"}> ({}) : \
+             () -> ()",
+            "1:74: the body of `@main` takes 0 arguments, but its type has 1",
         ),
         ("module { ; }", "1:10: ';' has no meaning here in StableHLO text"),
         ("import jax", "the program has no function `@main`, which is where it begins"),
@@ -412,6 +486,13 @@ fn seeds() -> Vec<Vec<u8>> {
         #loc = loc(unknown)\n#loc1 = loc(\"f.py\":1:2 to 3:4)\n{-# a: { b: \"0x0#-}\" } #-}\n";
     parse(everything.as_bytes()).expect("a program with everything in it");
     seeds.push(everything.as_bytes().to_vec());
+    let generic = "\"builtin.module\"() <{sym_name = \"m\"}> ({\n^bb0:\n\"func.func\"() <{arg_attrs = \
+        [{tf.aliasing_output = 0 : i32}, {}], function_type = (tensor<f32>, tensor<2xi1>) -> \
+        tensor<f32>, res_attrs = [{jax.result_info = \"r\"}], sym_name = \"main\"}> ({\n^bb0(%a: \
+        tensor<f32> loc(\"w\"), %b: tensor<2xi1>):\n\"func.return\"(%a) : (tensor<f32>) -> ()\n}) \
+        {b = [1]} : () -> () loc(#l)\n}) {mhlo.num_replicas = 2 : i32} : () -> ()\n#l = loc(unknown)";
+    parse(generic.as_bytes()).expect("a program in generic form");
+    seeds.push(generic.as_bytes().to_vec());
     seeds
 }
 

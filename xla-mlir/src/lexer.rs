@@ -1,10 +1,10 @@
 //! From text to tokens.
 
-use super::Error;
+use crate::Error;
 
 /// A token, with its text as it stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// `func.func`, `tensor`, `true`.
     Word(&'a str),
     /// `"..."`, what is between the quotes.
@@ -33,24 +33,24 @@ pub(super) enum Token<'a> {
 }
 
 /// Reads one token after the other.
-pub(super) struct Lexer<'a> {
-    pub(super) text: &'a str,
+pub(crate) struct Lexer<'a> {
+    pub(crate) text: &'a str,
     /// The byte that is read next.
-    pub(super) at: usize,
+    pub(crate) at: usize,
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn error(&self, byte: usize, message: impl Into<String>) -> Error {
+    pub(crate) fn error(&self, byte: usize, message: impl Into<String>) -> Error {
         Error::at(self.text, byte, message)
     }
 
     /// The byte `ahead` of the next one.
-    pub(super) fn byte(&self, ahead: usize) -> Option<u8> {
+    pub(crate) fn byte(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
 
     /// Passes over white space and comments.
-    pub(super) fn skip_space(&mut self) {
+    pub(crate) fn skip_space(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
             match byte {
@@ -81,7 +81,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token, and where it begins.
-    pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), Error> {
+    pub(crate) fn next(&mut self) -> Result<(Token<'a>, usize), Error> {
         self.skip_space();
         let start = self.at;
         let Some(first) = self.byte(0) else {
@@ -150,7 +150,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// A string; the next byte is its first quote.
-    pub(super) fn quoted(&mut self) -> Result<&'a str, Error> {
+    pub(crate) fn quoted(&mut self) -> Result<&'a str, Error> {
         let bytes = self.text.as_bytes();
         let quote = self.at;
         let mut at = quote + 1;
@@ -198,7 +198,7 @@ impl<'a> Lexer<'a> {
 
     /// Passes over what is in brackets; the next byte is the opening one. `<` and `>` are
     /// brackets only where `angles` says so: in attributes and types, not in code.
-    pub(super) fn skip_brackets(&mut self, angles: bool) -> Result<(), Error> {
+    pub(crate) fn skip_brackets(&mut self, angles: bool) -> Result<(), Error> {
         let bytes = self.text.as_bytes();
         let mut open: Vec<(u8, usize)> = Vec::new();
         loop {
@@ -270,7 +270,7 @@ fn closing(bracket: u8) -> u8 {
 }
 
 /// What a string means: `\n`, `\t`, `\"`, `\\`, or a byte as two hex digits.
-pub(super) fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
     }

@@ -1,12 +1,12 @@
 //! Attributes: the values of `{name = value}`.
 
-use super::lexer::{unescape, Token};
-use super::parser::Parser;
-use super::Error;
+use crate::lexer::{unescape, Token};
+use crate::parser::Parser;
+use crate::Error;
 
 /// An attribute, as far as its value is of use here.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Attribute {
+pub(crate) enum Attribute {
     /// A name without a value.
     Unit,
     Bool(bool),
@@ -19,11 +19,12 @@ pub(super) enum Attribute {
     Other,
 }
 
-/// `name = value` in a dictionary, with the place of the value (of the name without one).
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) value: Attribute,
-    pub(super) at: usize,
+/// `name = value` in a dictionary.
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) value: Attribute,
+    /// Where the value begins (the name of one without).
+    pub(crate) at: usize,
 }
 
 /// Builtin attributes whose body is in angle brackets.
@@ -41,7 +42,7 @@ const BODIED: [&str; 9] = [
 
 impl Parser<'_> {
     /// A dictionary, if one begins here.
-    pub(super) fn optional_dictionary(&mut self) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn optional_dictionary(&mut self) -> Result<Vec<Entry>, Error> {
         if self.sees('{') {
             return self.dictionary();
         }
@@ -49,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// `{name = value, name}`.
-    pub(super) fn dictionary(&mut self) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn dictionary(&mut self) -> Result<Vec<Entry>, Error> {
         self.expect('{')?;
         let mut entries: Vec<Entry> = Vec::new();
         self.list('}', |parser| {
@@ -74,7 +75,7 @@ impl Parser<'_> {
     }
 
     /// Any attribute.
-    pub(super) fn attribute(&mut self) -> Result<Attribute, Error> {
+    pub(crate) fn attribute(&mut self) -> Result<Attribute, Error> {
         match self.token {
             Token::Text(text) => {
                 self.advance()?;
@@ -201,7 +202,7 @@ impl Parser<'_> {
     }
 
     /// Any type: a word or `!name`, with what it has in angle brackets, or a function's.
-    pub(super) fn skip_type(&mut self) -> Result<(), Error> {
+    pub(crate) fn skip_type(&mut self) -> Result<(), Error> {
         match self.token {
             Token::Word(_) | Token::Type(_) => {
                 let end = self.lexer.at;
@@ -228,7 +229,7 @@ impl Parser<'_> {
     }
 
     /// What an attribute is, with aliases looked up.
-    pub(super) fn resolved<'b>(&'b self, mut value: &'b Attribute) -> &'b Attribute {
+    pub(crate) fn resolved<'b>(&'b self, mut value: &'b Attribute) -> &'b Attribute {
         // An alias of an alias of an alias is nothing that anyone writes.
         for _ in 0..8 {
             let Attribute::Alias(name) = value else {

@@ -2,22 +2,23 @@
 
 use std::fmt;
 
-use super::lexer::Token;
-use super::parser::Parser;
-use super::Error;
+use crate::lexer::Token;
+use crate::parser::Parser;
+use crate::Error;
 
 /// The type of an input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tensor {
+pub struct Tensor {
     /// The element type as the text names it, such as `f32`, `complex<f64>` or `token`.
-    pub(crate) element: String,
+    pub element: String,
     /// The dimensions; `None` for a tensor of any rank.
-    pub(crate) dims: Option<Vec<Dim>>,
+    pub dims: Option<Vec<Dim>>,
 }
 
 /// A dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Dim {
+pub enum Dim {
+    /// A fixed size.
     Static(u64),
     /// `?`
     Dynamic,
@@ -55,7 +56,7 @@ const ELEMENTS: [&str; 26] = [
 
 impl<'a> Parser<'a> {
     /// The type of an input or output, which `what` names for messages.
-    pub(super) fn tensor(&mut self, what: &str) -> Result<Tensor, Error> {
+    pub(crate) fn tensor(&mut self, what: &str) -> Result<Tensor, Error> {
         match self.token {
             Token::Word("tensor") => self.ranked(what),
             Token::Word("tuple") => Err(self.error(format!(
@@ -86,7 +87,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `!name = type`; the token is the name.
-    pub(super) fn type_alias(&mut self, name: &'a str) -> Result<(), Error> {
+    pub(crate) fn type_alias(&mut self, name: &'a str) -> Result<(), Error> {
         self.advance()?;
         self.expect('=')?;
         let tensor = if self.sees_word("tensor") {

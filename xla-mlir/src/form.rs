@@ -1,6 +1,6 @@
 //! The forms that a program may have, of which one is read here.
 
-use super::Error;
+use crate::Error;
 
 /// How MLIR bytecode begins.
 const BYTECODE: &[u8] = b"ML\xefR";
@@ -10,7 +10,7 @@ const WAY_OUT: &str =
                        this file at run time with `xla::Program::from_file`";
 
 /// The program as text, if it is `StableHLO` text as far as its beginning tells.
-pub(super) fn text(code: &[u8]) -> Result<&str, Error> {
+pub(crate) fn text(code: &[u8]) -> Result<&str, Error> {
     if code.starts_with(BYTECODE) {
         return Err(Error::whole(format!(
             "this is MLIR bytecode or a portable artifact, whose signature can't be read while \

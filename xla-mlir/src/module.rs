@@ -1,22 +1,24 @@
 //! The file as a whole: its module, its aliases, and all operations but `@main`.
 
-use super::attribute::{Attribute, Entry};
-use super::function::Head;
-use super::lexer::{unescape, Token};
-use super::parser::Parser;
-use super::{Error, Main};
+use crate::attribute::{Attribute, Entry};
+use crate::donate::Sites;
+use crate::function::Head;
+use crate::lexer::{unescape, Token};
+use crate::parser::Parser;
+use crate::{Error, Main};
 
 /// What was found on the way through a file.
 #[derive(Default)]
-struct Found {
-    main: Option<Head>,
-    attributes: Vec<Entry>,
+pub(crate) struct Found {
+    pub(crate) main: Option<Head>,
+    pub(crate) attributes: Vec<Entry>,
     /// The names of some other functions.
     others: Vec<String>,
     nested_module: bool,
 }
 
-pub(super) fn read(text: &str) -> Result<Main, Error> {
+/// What a text says, and where more can be written into it.
+pub(crate) fn read(text: &str) -> Result<(Main, Sites), Error> {
     let mut parser = Parser::new(text)?;
     let mut found = Found::default();
     while parser.token != Token::End {
@@ -27,16 +29,28 @@ pub(super) fn read(text: &str) -> Result<Main, Error> {
     };
     let replicas = parser.devices(&found.attributes, "mhlo.num_replicas")?;
     let partitions = parser.devices(&found.attributes, "mhlo.num_partitions")?;
-    let (inputs, outputs) = main.finish(&parser)?;
-    Ok(Main {
+    let (inputs, outputs, sites) = main.finish(&parser)?;
+    let main = Main {
         inputs,
         outputs,
         replicas,
         partitions,
-    })
+    };
+    Ok((main, sites))
 }
 
+/// What is said of a second `@main`.
+pub(crate) const TWICE: &str = "the program has two functions `@main`";
+
 impl Found {
+    /// Keeps the name of a function that isn't looked into, for messages.
+    pub(crate) fn pass(&mut self, name: String) {
+        const SHOWN: usize = 4;
+        if self.others.len() < SHOWN {
+            self.others.push(name);
+        }
+    }
+
     fn without_main(&self) -> Error {
         let message = "the program has no function `@main`, which is where it begins";
         if self.nested_module {
@@ -64,6 +78,7 @@ impl<'a> Parser<'a> {
                 self.skip_metadata()
             }
             Token::Word("module" | "builtin.module") => self.module(found),
+            Token::Text("builtin.module") => self.generic_module(found),
             _ => self.operation(found),
         }
     }
@@ -80,6 +95,13 @@ impl<'a> Parser<'a> {
         }
         let opened = self.start;
         self.expect('{')?;
+        self.members(opened, found)?;
+        self.optional_location()?;
+        Ok(())
+    }
+
+    /// The operations in a module, and the `}` behind them.
+    pub(crate) fn members(&mut self, opened: usize, found: &mut Found) -> Result<(), Error> {
         while !self.sees('}') {
             match self.token {
                 Token::End => {
@@ -87,27 +109,21 @@ impl<'a> Parser<'a> {
                         .lexer
                         .error(opened, "the module that begins here has no `}`"))
                 }
-                Token::Word("module" | "builtin.module") => {
+                Token::Word("module" | "builtin.module") | Token::Text("builtin.module") => {
                     found.nested_module = true;
                     self.skip_operation()?;
                 }
                 _ => self.operation(found)?,
             }
         }
-        self.advance()?;
-        self.optional_location()?;
-        Ok(())
+        self.advance()
     }
 
     /// An operation that is no module.
     fn operation(&mut self, found: &mut Found) -> Result<(), Error> {
         match self.token {
             Token::Word("func.func") => self.function(found),
-            Token::Text(name @ ("builtin.module" | "func.func")) => Err(self.error(format!(
-                "`{name}` is written in MLIR's generic form, which isn't read here; print the \
-                 program in the usual form (in JAX `lowered.as_text()`, in MLIR's tools without \
-                 `--mlir-print-op-generic`)"
-            ))),
+            Token::Text("func.func") => self.generic_function(found),
             Token::Word(_) | Token::Text(_) | Token::Value(_) => self.skip_operation(),
             _ => Err(self.expected("an operation, such as `module` or `func.func`")),
         }
@@ -115,7 +131,6 @@ impl<'a> Parser<'a> {
 
     /// `func.func`, of which only `@main` is looked into.
     fn function(&mut self, found: &mut Found) -> Result<(), Error> {
-        const SHOWN: usize = 4;
         self.advance()?;
         if let Token::Word("public" | "private" | "nested") = self.token {
             self.advance()?;
@@ -125,13 +140,11 @@ impl<'a> Parser<'a> {
         };
         let name = unescape(name);
         if name != "main" {
-            if found.others.len() < SHOWN {
-                found.others.push(name);
-            }
+            found.pass(name);
             return self.skip_operation();
         }
         if found.main.is_some() {
-            return Err(self.error("the program has two functions `@main`"));
+            return Err(self.error(TWICE));
         }
         self.advance()?;
         found.main = Some(self.head()?);

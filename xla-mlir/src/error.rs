@@ -4,10 +4,11 @@ use std::fmt;
 
 /// Why a program can't be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Error {
+pub struct Error {
     /// Line and column, from 1; `None` where the file as a whole is meant.
-    pub(crate) place: Option<(usize, usize)>,
-    pub(crate) message: String,
+    pub place: Option<(usize, usize)>,
+    /// What is wrong, and mostly what to do.
+    pub message: String,
 }
 
 impl Error {
@@ -31,6 +32,8 @@ impl Error {
         }
     }
 }
+
+impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

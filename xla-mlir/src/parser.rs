@@ -2,38 +2,41 @@
 
 use std::collections::HashMap;
 
-use super::attribute::Attribute;
-use super::lexer::{Lexer, Token};
-use super::location::Location;
-use super::tensor::Tensor;
-use super::Error;
+use crate::attribute::Attribute;
+use crate::lexer::{Lexer, Token};
+use crate::location::Location;
+use crate::tensor::Tensor;
+use crate::Error;
 
 /// How deep attributes and locations may stand in each other.
 const DEEPEST: usize = 128;
 
 /// A parser, with the token that it looks at. The lexer stands right behind that token.
-pub(super) struct Parser<'a> {
-    pub(super) lexer: Lexer<'a>,
-    pub(super) token: Token<'a>,
+pub(crate) struct Parser<'a> {
+    pub(crate) lexer: Lexer<'a>,
+    pub(crate) token: Token<'a>,
     /// Where the token begins.
-    pub(super) start: usize,
+    pub(crate) start: usize,
+    /// Where the token before it ended.
+    pub(crate) end: usize,
     depth: usize,
     /// `#name = ...`
-    pub(super) attributes: HashMap<&'a str, Attribute>,
+    pub(crate) attributes: HashMap<&'a str, Attribute>,
     /// `#name = loc(...)`
-    pub(super) locations: HashMap<&'a str, Location>,
+    pub(crate) locations: HashMap<&'a str, Location>,
     /// `!name = ...`; `None` for what is no tensor.
-    pub(super) types: HashMap<&'a str, Option<Tensor>>,
+    pub(crate) types: HashMap<&'a str, Option<Tensor>>,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str) -> Result<Parser<'a>, Error> {
+    pub(crate) fn new(text: &'a str) -> Result<Parser<'a>, Error> {
         let mut lexer = Lexer { text, at: 0 };
         let (token, start) = lexer.next()?;
         Ok(Parser {
             lexer,
             token,
             start,
+            end: 0,
             depth: 0,
             attributes: HashMap::new(),
             locations: HashMap::new(),
@@ -42,16 +45,23 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes to the next token.
-    pub(super) fn advance(&mut self) -> Result<(), Error> {
+    pub(crate) fn advance(&mut self) -> Result<(), Error> {
+        self.end = self.lexer.at;
         (self.token, self.start) = self.lexer.next()?;
         Ok(())
     }
 
-    pub(super) fn error(&self, message: impl Into<String>) -> Error {
+    /// Goes to the token at a byte, forth or back.
+    pub(crate) fn seek(&mut self, byte: usize) -> Result<(), Error> {
+        self.lexer.at = byte;
+        self.advance()
+    }
+
+    pub(crate) fn error(&self, message: impl Into<String>) -> Error {
         self.lexer.error(self.start, message)
     }
 
-    pub(super) fn expected(&self, what: &str) -> Error {
+    pub(crate) fn expected(&self, what: &str) -> Error {
         self.error(format!("expected {what}, found {}", self.found()))
     }
 
@@ -68,17 +78,17 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the token is this sign.
-    pub(super) fn sees(&self, sign: char) -> bool {
+    pub(crate) fn sees(&self, sign: char) -> bool {
         self.token == Token::Sign(sign)
     }
 
     /// Whether the token is this word.
-    pub(super) fn sees_word(&self, word: &str) -> bool {
+    pub(crate) fn sees_word(&self, word: &str) -> bool {
         self.token == Token::Word(word)
     }
 
     /// Takes a sign if it is there.
-    pub(super) fn take(&mut self, sign: char) -> Result<bool, Error> {
+    pub(crate) fn take(&mut self, sign: char) -> Result<bool, Error> {
         let sees = self.sees(sign);
         if sees {
             self.advance()?;
@@ -87,7 +97,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes a word if it is there.
-    pub(super) fn take_word(&mut self, word: &str) -> Result<bool, Error> {
+    pub(crate) fn take_word(&mut self, word: &str) -> Result<bool, Error> {
         let sees = self.sees_word(word);
         if sees {
             self.advance()?;
@@ -95,7 +105,7 @@ impl<'a> Parser<'a> {
         Ok(sees)
     }
 
-    pub(super) fn expect(&mut self, sign: char) -> Result<(), Error> {
+    pub(crate) fn expect(&mut self, sign: char) -> Result<(), Error> {
         if self.take(sign)? {
             return Ok(());
         }
@@ -103,19 +113,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the token stands right behind the one that ended at `end`.
-    pub(super) fn follows(&self, end: usize) -> bool {
+    pub(crate) fn follows(&self, end: usize) -> bool {
         self.start == end
     }
 
     /// Passes over what is in brackets; the token is the opening one.
-    pub(super) fn skip_brackets(&mut self, angles: bool) -> Result<(), Error> {
+    pub(crate) fn skip_brackets(&mut self, angles: bool) -> Result<(), Error> {
         self.lexer.at = self.start;
         self.lexer.skip_brackets(angles)?;
         self.advance()
     }
 
     /// A list up to `close`, of which the opening bracket was taken: `item` reads one.
-    pub(super) fn list(
+    pub(crate) fn list(
         &mut self,
         close: char,
         mut item: impl FnMut(&mut Self) -> Result<(), Error>,
@@ -135,7 +145,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads something that may stand in itself.
-    pub(super) fn nested<T>(
+    pub(crate) fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {

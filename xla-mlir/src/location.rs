@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::lexer::{unescape, Token};
-use super::parser::Parser;
-use super::Error;
+use crate::lexer::{unescape, Token};
+use crate::parser::Parser;
+use crate::Error;
 
 /// A location, as far as names are concerned.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Location {
+pub(crate) enum Location {
     Name(String),
     /// `#loc1`, defined elsewhere, mostly below.
     Alias(String),
@@ -20,7 +20,7 @@ pub(super) enum Location {
 
 impl Parser<'_> {
     /// A location, if one stands here.
-    pub(super) fn optional_location(&mut self) -> Result<Option<Location>, Error> {
+    pub(crate) fn optional_location(&mut self) -> Result<Option<Location>, Error> {
         if self.sees_word("loc") {
             return self.location().map(Some);
         }
@@ -28,7 +28,7 @@ impl Parser<'_> {
     }
 
     /// `loc(...)`.
-    pub(super) fn location(&mut self) -> Result<Location, Error> {
+    pub(crate) fn location(&mut self) -> Result<Location, Error> {
         if !self.take_word("loc")? {
             return Err(self.expected("`loc`"));
         }
@@ -135,7 +135,7 @@ impl Parser<'_> {
 
 impl Location {
     /// The name that it gives, with aliases looked up.
-    pub(super) fn name(&self, aliases: &HashMap<&str, Location>) -> Option<String> {
+    pub(crate) fn name(&self, aliases: &HashMap<&str, Location>) -> Option<String> {
         // What was looked at has no name, else the search would be over.
         let mut seen = HashSet::new();
         let mut waiting = vec![self];
