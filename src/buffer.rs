@@ -57,6 +57,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    #[inline]
     pub(crate) fn from_raw(
         raw: Owned<PJRT_Buffer>,
         form: Arc<DeviceShape>,

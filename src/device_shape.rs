@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -11,7 +12,7 @@ use parking_lot::Mutex;
 use crate::shape::{Layout, Shape};
 
 /// A shape in a given order.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DeviceShape {
     pub(crate) shape: Shape,
     /// Row-major whenever the order of elements is: dimensions of size 1 may stand
@@ -51,6 +52,14 @@ impl DeviceShape {
         } else {
             self.layout.to_row_major(&self.shape, &values)
         }
+    }
+}
+
+/// The size follows from the shape.
+impl Hash for DeviceShape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.shape.hash(state);
+        self.layout.hash(state);
     }
 }
 

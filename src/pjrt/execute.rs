@@ -45,6 +45,7 @@ impl Launch<'_> {
     /// the program has parameters. The caller has checked all that the plugin
     /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
+    #[inline]
     pub(crate) fn start<'b>(
         &self,
         buffers: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
