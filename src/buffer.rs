@@ -119,7 +119,8 @@ impl Buffer {
 
     /// Copies row-major values into a new buffer at `place`, which is a `&Device`
     /// or a `&Memory` (`PJRT_Client_BufferFromHostBuffer`). The values are read
-    /// during the call only. `dims` is empty for a scalar.
+    /// during the call only (`kImmutableOnlyDuringCall`), which takes as long as a copy on the
+    /// host. `dims` is empty for a scalar.
     ///
     /// # Errors
     /// The number of values is not what `dims` need; the device is another
@@ -173,7 +174,7 @@ impl Buffer {
     /// The number of bytes is not [`Shape::byte_size`]; a byte of a `pred` is neither
     /// 0 nor 1; as [`Buffer::from_host`].
     pub fn from_bytes(place: impl Into<Place>, bytes: &[u8], shape: &Shape) -> Result<Buffer> {
-        check_bytes(bytes, shape)?;
+        upload::check_bytes(bytes, shape)?;
         Buffer::upload(&place.into(), bytes, shape, None)
     }
 
@@ -228,7 +229,7 @@ impl Buffer {
         if layout.is_row_major() {
             return Buffer::from_bytes(place, bytes, shape);
         }
-        check_bytes(bytes, shape)?;
+        upload::check_bytes(bytes, shape)?;
         Buffer::upload(&place, bytes, shape, Some(layout))
     }
 
@@ -238,9 +239,7 @@ impl Buffer {
         shape: &Shape,
         layout: Option<&Layout>,
     ) -> Result<Buffer> {
-        let (raw, device) = upload::upload(place, bytes, shape, layout)?;
-        let form = upload::device_shape_of(&raw, shape)?;
-        Ok(Buffer::from_raw(raw, form, device))
+        upload::upload(place, bytes, shape, layout)
     }
 
     /// The element type and dimensions.
@@ -499,34 +498,13 @@ impl Buffer {
     ///
     /// # Errors
     /// The run that was to fill it failed; the memory is used up.
+    #[doc(alias = "clone")]
     pub fn copy_on_device(&self) -> Result<Buffer> {
         let place = match self.raw().memory()? {
             Some(index) => Place::from(&Memory::new(self.session(), index)),
             None => Place::from(&self.device()),
         };
         self.copy_through_host(&place)
-    }
-}
-
-/// Refuses bytes that are not the elements of a shape.
-fn check_bytes(bytes: &[u8], shape: &Shape) -> Result<()> {
-    if bytes.len() != shape.byte_size() {
-        return Err(Error::invalid(format!(
-            "{shape} takes {} bytes, but {} were given",
-            shape.byte_size(),
-            bytes.len()
-        )));
-    }
-    match shape.element_type() {
-        ElementType::Token => Err(Error::invalid("a token can't be made from host memory")),
-        ElementType::Pred => match bytes.iter().position(|byte| *byte > 1) {
-            None => Ok(()),
-            Some(index) => Err(Error::invalid(format!(
-                "byte {index} of the pred buffer is {}, which is neither 0 nor 1",
-                bytes[index]
-            ))),
-        },
-        _ => Ok(()),
     }
 }
 

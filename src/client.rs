@@ -6,6 +6,7 @@ use std::sync::Arc;
 use once_cell::sync::OnceCell;
 
 use crate::account::Account;
+use crate::compile_cache::{self, CompileCache};
 use crate::compile_options::{CompileOptions, Present};
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
@@ -27,6 +28,7 @@ use crate::xla_flags;
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
     named: Vec<(String, Value)>,
+    compile_cache: Option<CompileCache>,
 }
 
 impl ClientOptions {
@@ -40,6 +42,15 @@ impl ClientOptions {
     pub fn cpu_device_count(self, count: usize) -> ClientOptions {
         // More than an i64 counts is refused by the plugin as any absurd number.
         self.option("cpu_device_count", i64::try_from(count).unwrap_or(i64::MAX))
+    }
+
+    /// Keeps what is compiled in a folder, and loads it from there the next time, also in
+    /// another process. Without this, no program is kept, unless the environment asks for it
+    /// ([`CompileCache::from_env`]).
+    #[must_use]
+    pub fn compile_cache(mut self, cache: impl Into<CompileCache>) -> ClientOptions {
+        self.compile_cache = Some(cache.into());
+        self
     }
 
     /// Any option that the plugin knows by name, such as `allocator` or
@@ -78,6 +89,9 @@ pub struct Client {
 
 /// What all handles of a client share. The client itself is destroyed with it.
 pub(crate) struct Session {
+    compile_cache: Option<CompileCache>,
+    /// Known where there is a compile cache.
+    circumstances: OnceCell<Vec<u8>>,
     pub(crate) shapes: ShapeTable,
     pub(crate) order: LaunchOrder,
     pub(crate) account: Account,
@@ -112,8 +126,11 @@ impl Client {
         let memories = (0..raw.memory_count())
             .map(|index| raw.memory_facts(index))
             .collect::<Result<Vec<_>>>()?;
-        Ok(Client {
+        let compile_cache = options.compile_cache.clone();
+        let client = Client {
             session: Arc::new(Session {
+                compile_cache: compile_cache.or_else(CompileCache::from_env),
+                circumstances: OnceCell::new(),
                 shapes: ShapeTable::default(),
                 order: LaunchOrder::default(),
                 account: Account::new(devices.len()),
@@ -127,7 +144,13 @@ impl Client {
                 plugin: plugin.clone(),
                 raw: Arc::new(raw),
             }),
-        })
+        };
+        if client.compile_cache().is_some() {
+            // The variables count as they were when the plugin read them.
+            let known = compile_cache::circumstances(&client, &options.named);
+            client.session.circumstances.get_or_init(|| known);
+        }
+        Ok(client)
     }
 
     pub(crate) fn from_session(session: &Arc<Session>) -> Client {
@@ -154,6 +177,11 @@ impl Client {
     /// The plugin that made the client.
     pub fn plugin(&self) -> &Plugin {
         &self.session.plugin
+    }
+
+    /// Where the client keeps what it compiles; `None` where it doesn't.
+    pub fn compile_cache(&self) -> Option<&CompileCache> {
+        self.session.compile_cache.as_ref()
     }
 
     /// The platform, such as `cpu`, `cuda`, `tpu` (`PJRT_Client_PlatformName`).
@@ -268,7 +296,7 @@ impl Client {
     }
 
     /// Compiles a program and loads it on the devices that `options` name
-    /// (`PJRT_Client_Compile`).
+    /// (`PJRT_Client_Compile`). A client with a [`CompileCache`] looks there first.
     ///
     /// # Errors
     /// The program is not what its format says, or needs more devices than there
@@ -289,10 +317,18 @@ impl Client {
 
     /// Loads an executable that [`Executable::serialize`] or
     /// [`CompiledProgram::serialize`](crate::CompiledProgram::serialize) gave, on the devices it
-    /// was compiled for. It donates as it did before.
+    /// was compiled for (`PJRT_Executable_DeserializeAndLoad`). It takes, gives and donates
+    /// what it did before.
+    ///
+    /// The plugin sees nothing that its header and checksums don't vouch for. They are against
+    /// accidents only: the bytes hold machine code, so take them from where you would take a
+    /// program.
     ///
     /// # Errors
-    /// The bytes are not whole, or come from another plugin or version.
+    /// The bytes are no kept executable, are in another version of the format, end early or
+    /// late, or are damaged; they come from another platform, plugin version, build or
+    /// processor; the client lacks a device that they run on; what the plugin loads has not
+    /// the signature that the header states. The message says which.
     pub fn deserialize(&self, serialized: &[u8]) -> Result<Executable> {
         Executable::deserialize(self, serialized)
     }
@@ -307,6 +343,11 @@ impl Drop for Session {
 }
 
 impl Session {
+    /// What the client's programs depend on beside themselves, for the keys of a compile cache.
+    pub(crate) fn circumstances(&self) -> &[u8] {
+        self.circumstances.get().map_or(&[], Vec::as_slice)
+    }
+
     /// The platform, such as `cpu`.
     pub(crate) fn platform_name(&self) -> &str {
         &self.platform_name

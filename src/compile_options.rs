@@ -229,12 +229,13 @@ impl CompileOptions {
             assigned.map(|assignment| assignment.partitions()),
             program,
         )?;
+        let counts = counted(replicas, partitions);
         let needed = replicas.saturating_mul(partitions);
         let present = there.ids.len();
         if needed > present {
             let Present { whose, remedy, .. } = there;
             return Err(Error::invalid(format!(
-                "{} is to run on {needed} devices ({replicas} replicas x {partitions} partitions), \
+                "{} is to run on {needed} devices ({counts}), \
                  but {whose} has {present}; {remedy} or ask for fewer",
                 program.origin()
             )));
@@ -250,12 +251,19 @@ impl CompileOptions {
                 program.origin()
             )));
         }
+        if declared.unread_shardings && self.partitions.is_none() && assigned.is_none() {
+            return Err(Error::invalid(format!(
+                "{} is bytecode of a program that is partitioned over devices, and how many there \
+                 are isn't read from bytecode; say `partitions`, or export the program as text",
+                program.origin()
+            )));
+        }
         let assignment = match (devices, assigned) {
             (Some(devices), _) => {
                 if devices.len() != needed {
                     return Err(Error::invalid(format!(
-                        "compile options: {} listed, but {} is to run on {needed} ({replicas} \
-                         replicas x {partitions} partitions); list {needed}, or compile it for as many",
+                        "compile options: {} listed, but {} is to run on {needed} ({counts}); \
+                         list {needed}, or compile it for as many",
                         plural(devices.len(), "device"),
                         program.origin()
                     )));
@@ -271,6 +279,7 @@ impl CompileOptions {
         Ok(Resolved {
             replicas,
             partitions,
+            stated: declared.partitions.is_some(),
             shardy: self.shardy.unwrap_or(declared.shardy),
             assignment,
         })
@@ -312,8 +321,9 @@ impl CompileOptions {
             // Always written: 0 or none is a failed check that ends the process.
             num_replicas: resolved.replicas as i64,
             num_partitions: resolved.partitions as i64,
-            // Shardy runs in the partitioner's place, for one partition too.
-            use_spmd_partitioning: resolved.partitions > 1 || resolved.shardy,
+            // Shardy runs in the partitioner's place, for one partition too. And what JAX's
+            // `shard_map` exports over one device compiles with the partitioner only.
+            use_spmd_partitioning: resolved.partitions > 1 || resolved.shardy || resolved.stated,
             device_assignment: resolved.assignment.as_ref().map(DeviceAssignment::to_proto),
             use_shardy_partitioner: resolved.shardy,
         };
@@ -352,7 +362,18 @@ pub(crate) struct Resolved {
     pub(crate) replicas: usize,
     pub(crate) partitions: usize,
     shardy: bool,
-    assignment: Option<DeviceAssignment>,
+    /// Whether the program states its partitions.
+    stated: bool,
+    pub(crate) assignment: Option<DeviceAssignment>,
+}
+
+/// `4 replicas x 1 partition`.
+pub(crate) fn counted(replicas: usize, partitions: usize) -> String {
+    format!(
+        "{} x {}",
+        plural(replicas, "replica"),
+        plural(partitions, "partition")
+    )
 }
 
 /// One of two counts: what is asked for must agree with what the program and the
@@ -377,15 +398,16 @@ fn settle(
     }
     if let Some(declared) = declared.filter(|declared| *declared != count) {
         return Err(Error::invalid(format!(
-            "compile options: {count} {what} asked for, but {} states {declared}; leave it open or \
+            "compile options: {} asked for, but {} states {declared}; leave it open or \
              ask for {declared}",
+            plural(count, what.trim_end_matches('s')),
             program.origin()
         )));
     }
     if let Some(assigned) = assigned.filter(|assigned| *assigned != count) {
         return Err(Error::invalid(format!(
-            "compile options: the device assignment has {assigned} {what}, but the program is to \
-             have {count}"
+            "compile options: the device assignment has {}, but the program is to have {count}",
+            plural(assigned, what.trim_end_matches('s'))
         )));
     }
     Ok(count)

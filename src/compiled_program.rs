@@ -7,7 +7,9 @@ use pjrt_sys::PJRT_Executable;
 
 use crate::compile_options::CompileOptions;
 use crate::error::{Code, Error, Result};
-use crate::executable::{describe, ExecutableMemoryStats};
+use crate::executable::{describe, summary, ExecutableMemoryStats};
+use crate::executable_header::HeaderProto;
+use crate::origin::Origin;
 use crate::pjrt::topology::{self, RawTopology};
 use crate::pjrt::Owned;
 use crate::program::{self, Program};
@@ -25,6 +27,8 @@ pub struct CompiledProgram {
     raw: Owned<PJRT_Executable, Arc<RawTopology>>,
     signature: Signature,
     topology: Topology,
+    /// Of the devices that run it; where none were named, the first ones.
+    device_ids: Vec<i32>,
 }
 
 impl CompiledProgram {
@@ -43,13 +47,20 @@ impl CompiledProgram {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let signature = describe(&raw, topology.shapes())?;
+        let mut signature = describe(&raw, topology.shapes())?;
+        signature.name_outputs(program);
         if options.is_strict() {
             signature.check_donors()?;
         }
+        let count = resolved.replicas * resolved.partitions;
+        let device_ids = match &resolved.assignment {
+            Some(assignment) => assignment.ids().to_vec(),
+            None => topology.present().ids[..count].to_vec(),
+        };
         Ok(CompiledProgram {
             raw,
             signature,
+            device_ids,
             topology: topology.clone(),
         })
     }
@@ -121,12 +132,20 @@ impl CompiledProgram {
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let payload = self.raw.serialize()?;
         let topology = &self.topology;
-        let maker = serialized::maker(
-            topology.plugin(),
-            topology.platform_name(),
-            topology.platform_version(),
-        );
-        Ok(serialized::EXECUTABLE.wrap(&payload, &maker))
+        let header = HeaderProto {
+            origin: Some(Origin::of(
+                topology.plugin(),
+                topology.platform_name(),
+                topology.platform_version(),
+            )),
+            fingerprint: self.raw.fingerprint(),
+            program: Some(summary(&self.raw)?),
+            device_ids: self.device_ids.clone(),
+            client_devices: topology.present().ids.len() as u64,
+            for_topology: true,
+            ..HeaderProto::default()
+        };
+        serialized::wrap(header, &payload)
     }
 }
 

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use crate::client::Client;
-use crate::compile_options::Present;
+use crate::compile_options::{counted, Present};
 use crate::device::Device;
 use crate::error::{Code, Error, Result};
 use crate::proto::{ComputationDevice, DeviceAssignmentProto};
+use crate::signature::plural;
 
 /// Which device runs which replica and partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +28,9 @@ impl DeviceAssignment {
         let needed = replicas.checked_mul(partitions);
         if replicas == 0 || partitions == 0 || needed != Some(ids.len()) {
             return Err(Error::invalid(format!(
-                "a device assignment of {replicas} replicas x {partitions} partitions can't have {} \
-                 device ids",
-                ids.len()
+                "a device assignment of {} can't have {}",
+                counted(replicas, partitions),
+                plural(ids.len(), "device id")
             )));
         }
         let mut seen = HashSet::new();
@@ -87,8 +88,9 @@ impl DeviceAssignment {
         let present = client.all_devices().len();
         if needed == 0 || needed > present {
             return Err(Error::invalid(format!(
-                "{replicas} replicas x {partitions} partitions need {needed} devices, but the client \
-                 has {present}; ask for 1 to {present}"
+                "{} need {needed} devices, but the client \
+                 has {present}; ask for 1 to {present}",
+                counted(replicas, partitions)
             )));
         }
         let as_i32 = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
+use crate::error::Result;
+use crate::pjrt::buffer::Place;
 use crate::shape::{Layout, Shape};
 
 /// A shape in a given order.
@@ -85,7 +87,17 @@ impl fmt::Display for DeviceShape {
 #[derive(Default)]
 pub(crate) struct ShapeTable {
     known: Mutex<Known>,
+    usual: Mutex<Vec<Option<Usual>>>,
 }
+
+/// How the plugin laid out a shape at a place when it was free to choose.
+struct Usual {
+    at: Place,
+    form: Arc<DeviceShape>,
+}
+
+/// How many of those are remembered: a power of two.
+const USUAL: usize = 128;
 
 #[derive(Default)]
 struct Known {
@@ -109,6 +121,54 @@ impl ShapeTable {
         known.shapes.insert(Arc::clone(&shape));
         shape
     }
+}
+
+impl ShapeTable {
+    /// As [`intern`](Self::intern), of a shape in the layout that the plugin chooses for it, which
+    /// is always the same at a place: `ask` is called where it isn't remembered. Uploads of a few
+    /// KB are quick enough for the question, and for hashing, to show.
+    pub(crate) fn usual(
+        &self,
+        shape: &Shape,
+        at: Place,
+        ask: impl FnOnce() -> Result<Layout>,
+    ) -> Result<Arc<DeviceShape>> {
+        let slot = slot_of(shape);
+        {
+            let remembered = self.usual.lock();
+            for slot in [slot, slot ^ 1] {
+                match remembered.get(slot) {
+                    Some(Some(usual)) if usual.at == at && usual.form.shape == *shape => {
+                        return Ok(Arc::clone(&usual.form))
+                    }
+                    _ => {}
+                }
+            }
+        }
+        // Without the lock: the plugin is called.
+        let form = self.intern(DeviceShape::new(shape.clone(), &ask()?));
+        let mut remembered = self.usual.lock();
+        if remembered.is_empty() {
+            remembered.resize_with(USUAL, || None);
+        }
+        // The latest of those that share a place in the table, and the one before it.
+        remembered[slot ^ 1] = remembered[slot].replace(Usual {
+            at,
+            form: Arc::clone(&form),
+        });
+        Ok(form)
+    }
+}
+
+/// Where a shape is remembered. Spreads those of a model well enough; whether it is the same is
+/// compared.
+fn slot_of(shape: &Shape) -> usize {
+    let first = shape.element_type() as u64;
+    let mixed = shape.dims().iter().fold(first, |mixed, dim| {
+        (mixed ^ *dim as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    // The upper bits depend on all of the dimensions.
+    (mixed >> (u64::BITS - USUAL.trailing_zeros())) as usize
 }
 
 /// Whether two are equal; a comparison of pointers for interned ones.
@@ -137,6 +197,46 @@ mod tests {
         }
         assert!(table.known.lock().shapes.len() <= 64, "unused shapes stay");
         assert!(Arc::ptr_eq(&kept, &table.intern(row_major(1))));
+    }
+
+    #[test]
+    fn the_usual_layout_is_asked_once_a_shape_and_place() {
+        let table = ShapeTable::default();
+        let shape = |rows, columns| Shape::of::<f32>(&[rows, columns]).expect("small");
+        let columns = Layout::from_minor_to_major(&[0, 1], 2).expect("a permutation");
+        let rows = Layout::row_major(2);
+        let asked = std::cell::Cell::new(0);
+        let usual = |shape: &Shape, at, layout: &Layout| {
+            let ask = || {
+                asked.set(asked.get() + 1);
+                Ok(layout.clone())
+            };
+            table.usual(shape, at, ask).expect("an answer")
+        };
+        let first = usual(&shape(2, 3), Place::Device(0), &columns);
+        for _ in 0..3 {
+            // Not asked, so the other layout doesn't count.
+            let again = usual(&shape(2, 3), Place::Device(0), &rows);
+            assert!(Arc::ptr_eq(&first, &again) && !again.layout().is_row_major());
+        }
+        assert_eq!(asked.get(), 1);
+        let elsewhere = usual(&shape(2, 3), Place::Memory(0), &rows);
+        assert!(elsewhere.layout().is_row_major());
+        let other = usual(&shape(3, 2), Place::Memory(0), &rows);
+        assert_eq!((other.shape.dims(), asked.get()), (&[3, 2][..], 3));
+        // However many share a place in the table, each has its own shape.
+        for size in 0..3000 {
+            let form = usual(&shape(size, 2), Place::Device(1), &rows);
+            assert_eq!(form.shape, shape(size, 2));
+        }
+        let failed = table.usual(&shape(9, 9), Place::Device(7), || {
+            Err(crate::error::Error::invalid("no layout"))
+        });
+        assert!(failed.is_err());
+        assert_eq!(
+            usual(&shape(9, 9), Place::Device(7), &rows).shape,
+            shape(9, 9)
+        );
     }
 
     #[test]

@@ -139,6 +139,23 @@ impl ElementType {
     }
 }
 
+/// The type with this name, as XLA writes it: `f32`, `bf16`, `pred`.
+impl std::str::FromStr for ElementType {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<ElementType> {
+        let mut all = ElementType::ALL.iter();
+        let known = all.find(|known| known.name() == name).copied();
+        known.ok_or_else(|| {
+            let names: Vec<&str> = ElementType::ALL.iter().map(|known| known.name()).collect();
+            Error::invalid(format!(
+                "`{name}` is no element type; there are {}",
+                names.join(", ")
+            ))
+        })
+    }
+}
+
 impl fmt::Display for ElementType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -20,7 +20,8 @@ use crate::pjrt::Owned;
 /// An event that has fired may carry the error that kept the work from being done;
 /// every way of waiting gives it. Dropping an event cancels nothing.
 ///
-/// Tasks are woken one after another on a thread of this crate: a waker must not block.
+/// Tasks are woken one after another on a thread of this crate: a waker must not block. For the
+/// first of several there is [`wait_any`](crate::wait_any).
 pub struct Event {
     raw: Owned<PJRT_Event>,
     waiter: Waiter,
@@ -84,6 +85,19 @@ impl Event {
     /// The work failed.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<bool> {
         self.waiter.wait_timeout(&self.raw, timeout)
+    }
+
+    /// Whether it has fired, well or not; if not, the task is woken then.
+    pub(crate) fn poll_fired(&self, context: &mut Context<'_>) -> Result<bool> {
+        if self.is_ready()? {
+            return Ok(true);
+        }
+        match self.waiter.poll(&self.raw, context, Tasks::Many) {
+            Poll::Pending => Ok(false),
+            // Not fired, and nobody will call when it has: the outcome is that refusal.
+            Poll::Ready(outcome) if !self.is_ready()? => outcome.map(|()| true),
+            Poll::Ready(_) => Ok(true),
+        }
     }
 }
 

@@ -7,14 +7,18 @@ use pjrt_sys::{PJRT_Executable, PJRT_LoadedExecutable};
 
 use crate::client::{Client, Session};
 use crate::collectives;
-use crate::compile_options::CompileOptions;
+use crate::compile_cache::Key;
+use crate::compile_options::{CompileOptions, Resolved};
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
+use crate::executable_header::{HeaderProto, ProgramSummary};
 use crate::launch::Paced;
+use crate::origin::Origin;
 use crate::pjrt::executable::{self, CompiledSizes};
 use crate::pjrt::owned::{Maker, Owned};
 use crate::program::{self, Program};
+use crate::proto::HloModuleProto;
 use crate::serialized;
 use crate::signature::Signature;
 
@@ -43,6 +47,28 @@ impl Executable {
         program.check_version(client.plugin())?;
         let resolved = options.resolve(program, &client.present())?;
         let encoded = options.encode(&resolved);
+        let compile = || Executable::compile_now(client, program, &resolved, &encoded);
+        let mut executable = match client.compile_cache() {
+            Some(cache) => {
+                let key = Key::new(client, program, &encoded);
+                cache.get_or_compile(client, key, compile)?
+            }
+            None => compile()?,
+        };
+        executable.signature.name_outputs(program);
+        // Of a kept one as of a new one: it isn't part of the key.
+        if options.is_strict() {
+            executable.signature.check_donors()?;
+        }
+        Ok(executable)
+    }
+
+    fn compile_now(
+        client: &Client,
+        program: &Program,
+        resolved: &Resolved,
+        encoded: &[u8],
+    ) -> Result<Executable> {
         let counted = count(
             client,
             resolved.replicas.saturating_mul(resolved.partitions),
@@ -51,23 +77,18 @@ impl Executable {
             client.session(),
             program.terminated(),
             program.format_name(),
-            &encoded,
+            encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let mut executable = Executable::load(client, raw, counted)?;
-        executable.signature.name_outputs(program);
-        if options.is_strict() {
-            executable.signature.check_donors()?;
-        }
-        Ok(executable)
+        Executable::load(client, raw, counted)
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
-        let counted = count(client, client.device_count());
-        let maker = serialized::maker_of(client);
-        let payload = serialized::EXECUTABLE.unwrap(bytes, &maker)?;
+        let (header, payload) = serialized::unwrap(bytes, client)?;
+        let counted = count(client, header.device_ids().len());
         let raw = executable::deserialize(client.session(), payload)
-            .map_err(|error| error.context("loading a serialised executable"))?;
+            .map_err(|error| error.context("loading a kept executable"))?;
+        header.check_program(&summary(&raw.executable()?)?)?;
         Executable::load(client, raw, counted)
     }
 
@@ -126,15 +147,45 @@ impl Executable {
     }
 
     /// The executable as bytes that [`Client::deserialize`] loads again, on the same
-    /// plugin and version (`PJRT_Executable_Serialize`).
+    /// plugin and version (`PJRT_Executable_Serialize`). Before them stands what
+    /// [`ExecutableHeader`](crate::ExecutableHeader) reads.
     ///
     /// # Errors
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
-        let payload = self.raw.executable()?.serialize()?;
-        let maker = serialized::maker_of(&self.client());
-        Ok(serialized::EXECUTABLE.wrap(&payload, &maker))
+        self.serialize_for(None)
     }
+
+    /// As [`Executable::serialize`], with the key of a compile cache.
+    pub(crate) fn serialize_for(&self, cache_key: Option<&[u8]>) -> Result<Vec<u8>> {
+        let described = self.raw.executable()?;
+        let payload = described.serialize()?;
+        let client = self.client();
+        let header = HeaderProto {
+            origin: Some(Origin::here(&client)),
+            fingerprint: described.fingerprint(),
+            program: Some(summary(&described)?),
+            device_ids: self.devices.iter().map(Device::id).collect(),
+            client_devices: client.all_devices().len() as u64,
+            cache_key: cache_key.map(<[u8]>::to_vec),
+            ..HeaderProto::default()
+        };
+        serialized::wrap(header, &payload)
+    }
+}
+
+/// The compiled module, and how many replicas and partitions it has.
+fn read<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<(HloModuleProto, usize, usize)> {
+    let (replicas, partitions) = described.replicas_and_partitions()?;
+    let (code, format) = described.optimized_program()?;
+    let module = program::decode_optimized(&code, &format)?;
+    Ok((module, replicas, partitions))
+}
+
+/// What is kept of a compiled program beside its code.
+pub(crate) fn summary<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<ProgramSummary> {
+    let (module, replicas, partitions) = read(described)?;
+    Ok(ProgramSummary::new(&module, replicas, partitions))
 }
 
 /// Counts a program that may turn out to have collectives, from before it is compiled:
@@ -149,9 +200,7 @@ pub(crate) fn describe<M: Maker>(
     compiled: &Owned<PJRT_Executable, M>,
     shapes: &ShapeTable,
 ) -> Result<Signature> {
-    let (replicas, partitions) = compiled.replicas_and_partitions()?;
-    let (code, format) = compiled.optimized_program()?;
-    let module = program::decode_optimized(&code, &format)?;
+    let (module, replicas, partitions) = read(compiled)?;
     collectives::check(&module, replicas, partitions)?;
     let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
     let stated = compiled.output_count()?;

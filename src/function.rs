@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
-use crate::roots::{given_leaves, lent_donor, Roots, Structures};
+use crate::roots::{check_order, given_leaves, lent_donor, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
 
@@ -273,7 +273,14 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             self.check_results(results)?;
         }
         if P::LEAVES.is_some() {
-            self.check_donation(&P::constant_structures())?;
+            let structures = P::constant_structures();
+            self.check_donation(&structures)?;
+            check_order(
+                self.roots,
+                self.signature(),
+                &structures,
+                self.results.as_ref(),
+            )?;
         }
         Ok(())
     }

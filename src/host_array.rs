@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::memory::Place;
 use crate::pjrt::aligned::HostVec;
 use crate::pjrt::host::{self, Plain};
+use crate::pjrt::host_values::HostValues;
 use crate::shape::Shape;
 use crate::sharding::{Block, Sharding};
 
@@ -232,6 +233,15 @@ impl HostArray<'static> {
         Ok(HostArray::borrowed(values, dims)?.into_owned())
     }
 
+    /// An array of a copy of bytes, in the form that [`Buffer::from_bytes`] takes: what was
+    /// read from a file.
+    ///
+    /// # Errors
+    /// The number of bytes is not [`Shape::byte_size`].
+    pub fn from_bytes(bytes: &[u8], shape: Shape) -> Result<HostArray<'static>> {
+        Ok(HostArray::borrowed_bytes(bytes, shape)?.into_owned())
+    }
+
     /// An array of one value without dimensions.
     ///
     /// # Errors
@@ -245,6 +255,14 @@ impl HostArray<'static> {
         HostArray {
             bytes: Bytes::Owned(HostVec::zeroed(shape.byte_size())),
             shape,
+        }
+    }
+
+    /// The bytes with what owns them.
+    pub(crate) fn into_bytes(self) -> HostValues<u8> {
+        match self.bytes {
+            Bytes::Borrowed(bytes) => bytes.into(),
+            Bytes::Owned(bytes) => bytes.into(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,7 +12,7 @@ use crate::device_shape::DeviceShape;
 use crate::element::Element;
 use crate::error::{Code, Error, Result};
 use crate::event::{Tasks, Waiter};
-use crate::pjrt::buffer::Read;
+use crate::pjrt::read::Read;
 
 /// A copy of a buffer to the host, under way: `.await` it or [`wait`](HostRead::wait).
 ///
@@ -22,6 +23,8 @@ pub struct HostRead<T: Element> {
     read: Option<Read<T::Stored>>,
     waiter: Waiter,
     form: Arc<DeviceShape>,
+    /// Which of the elements that are read are wanted; all if that isn't said.
+    range: Option<Range<usize>>,
 }
 
 // Nothing in it is pinned: the destination lies on the heap.
@@ -33,6 +36,26 @@ impl<T: Element> HostRead<T> {
             read: Some(read),
             waiter: Waiter::default(),
             form,
+            range: None,
+        }
+    }
+
+    /// The read of some of the elements, by a copy of all.
+    pub(crate) fn of_range(self, range: Range<usize>) -> HostRead<T> {
+        HostRead {
+            range: Some(range),
+            ..self
+        }
+    }
+
+    /// Whether the values are there, or have failed to come.
+    ///
+    /// # Errors
+    /// The plugin can't tell.
+    pub fn is_ready(&self) -> Result<bool> {
+        match self.read.as_ref().and_then(Read::event) {
+            Some(event) => event.is_ready(),
+            None => Ok(true),
         }
     }
 
@@ -63,7 +86,12 @@ impl<T: Element> HostRead<T> {
                 "the values of this read were handed out before",
             )
         })?;
-        T::from_stored(self.form.to_row_major(read.finish()?))
+        let mut values = self.form.to_row_major(read.finish()?);
+        if let Some(range) = self.range.take() {
+            values.truncate(range.end);
+            values.drain(..range.start);
+        }
+        T::from_stored(values)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::memory::Place;
 use crate::shape::Shape;
 use crate::sharding::Block;
 use crate::signature::plural;
-use crate::tree::{Source, Structure, Tree};
+use crate::tree::{type_name, Source, Structure, Tree};
 
 /// The values of a tree `T` in host memory: an array for each of its buffers. A batch that
 /// goes to devices, or a state that came from them, to be saved and restored.
@@ -291,7 +291,7 @@ fn known_structure<T: Tree>() -> Result<Structure> {
     T::constant_structure().ok_or_else(|| {
         Error::invalid(format!(
             "how a `{}` is built is known at run time only; say it with `with_structure`",
-            std::any::type_name::<T>()
+            type_name::<T>()
         ))
     })
 }

@@ -12,6 +12,11 @@
 //! executable takes buffers and gives buffers. What happens later is an [`Event`] or a
 //! [`HostRead`], both futures that can also be waited for.
 //!
+//! Values get to a device by copy ([`Buffer::from_host`]; [`Buffer::from_host_async`] goes on
+//! while the program does), without one on a CPU ([`Buffer::from_host_vec`]), or in chunks
+//! ([`ChunkedUpload`]); and back whole ([`Buffer::to_host`]), in part
+//! ([`Buffer::read_range_into`]), or without a copy ([`Buffer::view`]).
+//!
 //! ```
 //! use xla::{Buffer, Client, CompileOptions, Program};
 //!
@@ -73,12 +78,20 @@
 //! [`Topology::compile`] gives a [`CompiledProgram`]: signature, donations, memory and costs, and
 //! bytes that load where the devices are.
 //!
+//! # Kept programs
+//!
+//! Compiling takes long, loading what was compiled doesn't. A client whose options name a
+//! [`CompileCache`] keeps its programs in a folder and finds them there at the next start.
+//! [`Executable::serialize`] gives one as bytes, which [`Client::deserialize`] loads and
+//! [`ExecutableHeader`] describes without a plugin.
+//!
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
 //! What can end the process inside a plugin is refused before the plugin sees it. Two
 //! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`] come from [`Executable::serialize`] or [`CompiledProgram::serialize`].
+//! [`Client::deserialize`], or lying in the folder of a [`CompileCache`], come from
+//! [`Executable::serialize`] or [`CompiledProgram::serialize`].
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.
@@ -87,11 +100,14 @@ extern crate self as xla;
 mod account;
 mod advice;
 mod argument;
+mod async_upload;
 mod buffer;
 mod cache;
 mod call_error;
+mod chunked_upload;
 mod client;
 mod collectives;
+mod compile_cache;
 mod compile_options;
 mod compiled_program;
 mod device;
@@ -104,6 +120,7 @@ mod element_value;
 mod error;
 mod event;
 mod executable;
+mod executable_header;
 #[doc(hidden)]
 pub mod fit;
 mod float8;
@@ -118,12 +135,15 @@ mod host_vec_error;
 mod host_view;
 mod label;
 mod launch;
+mod leaf_order;
 mod library_file;
 mod memory;
 mod memory_account;
+mod origin;
 mod outputs;
 mod parallel;
 mod parameter;
+mod partial_read;
 mod per_device;
 mod picture;
 mod pjrt;
@@ -139,17 +159,20 @@ mod roots;
 mod run;
 mod search;
 mod serialized;
+mod sha256;
 mod shape;
 mod sharding;
 mod signature;
 mod spare;
 mod spread;
 mod topology;
+mod topology_envelope;
 mod topology_options;
 mod tpu;
 pub mod tree;
 mod upload;
 mod value;
+mod wait_any;
 mod xla_flags;
 
 pub use advice::{DonationAdvice, DonationComparison, DonationPair, UnusedDonor};
@@ -157,7 +180,9 @@ pub use argument::{Argument, ArgumentList, Arguments};
 pub use buffer::Buffer;
 pub use cache::cache_dir;
 pub use call_error::{CallError, GivenBack, Lost};
+pub use chunked_upload::{ChunkedUpload, Progress};
 pub use client::{Client, ClientOptions};
+pub use compile_cache::{CompileCache, CompileCacheEntry, CompileCacheStats};
 pub use compile_options::{CompileOptions, OptionValue};
 pub use compiled_program::CompiledProgram;
 pub use device::{Device, MemoryStats};
@@ -168,6 +193,7 @@ pub use element::{Element, ElementType};
 pub use error::{Code, Error, Result};
 pub use event::Event;
 pub use executable::{Executable, ExecutableMemoryStats};
+pub use executable_header::ExecutableHeader;
 pub use float8::{
     F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU,
 };
@@ -189,7 +215,9 @@ pub use parallel::{
 pub use parameter::{Give, Parameter, Parameters, Ref};
 pub use per_device::{PartOf, PerDevice};
 pub use pjrt::aligned::HostVec;
+pub use pjrt::dma::PinnedVec;
 pub use pjrt::host::Plain;
+pub use pjrt::host_values::HostValues;
 pub use pjrt::scope::Scope;
 pub use plugin::{Plugin, StableHloVersion};
 pub use prefetch::Prefetch;
@@ -202,6 +230,7 @@ pub use topology::{Topology, TopologyDevice};
 pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
+pub use wait_any::{wait_any, wait_any_timeout};
 
 pub use xla_macros::{program, Tree};
 

@@ -7,6 +7,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::SystemTime;
 
 use crate::serialized::checksum;
 
@@ -111,13 +112,26 @@ impl Machine {
     }
 }
 
-/// Tells builds of a library apart: by the size of the file and by its first page, where
-/// linkers put the build's id.
-pub(crate) fn fingerprint(path: &Path) -> io::Result<u64> {
-    let mut file = File::open(path)?;
-    let mut start = file.metadata()?.len().to_le_bytes().to_vec();
-    file.by_ref().take(4096).read_to_end(&mut start)?;
-    Ok(checksum(&start))
+/// What tells builds of a library apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Build {
+    /// Of the file's size and its first page, where linkers put the build's id.
+    pub(crate) fingerprint: u64,
+    /// When the file was last written, where the system knows.
+    pub(crate) modified: Option<SystemTime>,
+}
+
+impl Build {
+    pub(crate) fn of(path: &Path) -> io::Result<Build> {
+        let mut file = File::open(path)?;
+        let data = file.metadata()?;
+        let mut start = data.len().to_le_bytes().to_vec();
+        file.by_ref().take(4096).read_to_end(&mut start)?;
+        Ok(Build {
+            fingerprint: checksum(&start),
+            modified: data.modified().ok(),
+        })
+    }
 }
 
 const FILE_HEADER: usize = 64;

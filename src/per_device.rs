@@ -162,6 +162,7 @@ impl<T: Tree> PerDevice<T> {
     ///
     /// # Errors
     /// As [`Tree::copy_on_device`], naming the device.
+    #[doc(alias = "clone")]
     pub fn copy_on_device(&self) -> Result<PerDevice<T>> {
         let parts = self.parts.iter().enumerate();
         let copies = parts.map(|(position, part)| part.copy_on_device().map_err(on(position)));
@@ -228,7 +229,7 @@ pub(crate) fn on(position: usize) -> impl Fn(Error) -> Error {
 }
 
 pub(crate) fn no_devices() -> Error {
-    Error::invalid("no devices were given; pass those of the program, `Executable::devices`")
+    Error::invalid("no devices were given; pass those of the program, its `devices`")
 }
 
 /// The memory of the list itself goes to the next one; see `spare`.

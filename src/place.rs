@@ -11,7 +11,7 @@ use crate::shape::Shape;
 use crate::sharding::{Block, Sharding};
 use crate::signature::{plural, Input};
 use crate::spread::spread;
-use crate::tree::Tree;
+use crate::tree::{Structure, Tree};
 
 /// How a host array goes to the replicas of a program; the partitions of a replica are given
 /// by the program's sharding.
@@ -77,13 +77,22 @@ impl Executable {
             .zip(inputs)
             .enumerate()
             .map(|(index, (leaf, input))| {
-                self.wanted(leaf, input, replicas)
-                    .map_err(|error| error.context(host.structure().describe_leaf(index)))
+                self.wanted(leaf, input, replicas).map_err(|error| {
+                    error.context(self.describe_placed(host.structure(), first_input, index))
+                })
             })
             .collect::<Result<_>>()?;
         spread(&self.devices, host, |index, leaf, position, device| {
             wanted[index].part(self, leaf, position, device)
         })
+    }
+
+    /// What a leaf is called: by its path, or, of a tree that is a leaf, as the program calls it.
+    fn describe_placed(&self, structure: &Structure, first_input: usize, leaf: usize) -> String {
+        match structure.name() {
+            Some(_) => structure.describe_leaf(leaf),
+            None => self.signature.describe_input(first_input + leaf),
+        }
     }
 
     /// Sees what of an array each device is to get.

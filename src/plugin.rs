@@ -3,9 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::client::{Client, ClientOptions};
 use crate::error::{Code, Error, Result};
+use crate::library_file::Build;
 use crate::pjrt::{library, Api};
 use crate::search::{self, Recipe};
 use crate::topology::Topology;
@@ -24,7 +26,7 @@ pub struct Plugin {
 struct Inner {
     api: Api,
     path: Option<PathBuf>,
-    build: Option<u64>,
+    build: Option<Build>,
     is_libtpu: bool,
     attributes: Vec<(String, Value)>,
 }
@@ -124,7 +126,7 @@ impl Plugin {
     pub(crate) fn from_api(
         api: Api,
         path: Option<PathBuf>,
-        build: Option<u64>,
+        build: Option<Build>,
         is_libtpu: bool,
     ) -> Result<Plugin> {
         let attributes = match library::attributes(api) {
@@ -220,7 +222,12 @@ impl Plugin {
 
     /// What tells the plugin's file from other builds.
     pub(crate) fn build(&self) -> Option<u64> {
-        self.inner.build
+        self.inner.build.map(|build| build.fingerprint)
+    }
+
+    /// When the plugin's file was last written, as of when it was loaded.
+    pub(crate) fn modified(&self) -> Option<SystemTime> {
+        self.inner.build.and_then(|build| build.modified)
     }
 
     /// Whether it is libtpu, which has ways of its own.

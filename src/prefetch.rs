@@ -63,17 +63,36 @@ impl<T: Send + 'static> Prefetch<'static, T> {
 
 impl<'scope, T: Send + 'scope> Prefetch<'scope, T> {
     /// As [`Prefetch::new`], for an iterator that borrows: images in host memory, a program
-    /// that knows how its input is split.
+    /// that knows how its input is split. What the loop gives away and gets back, as a state, is
+    /// moved into the scope and is its result:
     ///
     /// ```
-    /// use xla::Prefetch;
+    /// use xla::{Buffer, Client, CompileOptions, Function, Give, Prefetch, Program};
     ///
-    /// let numbers = [1, 2, 3];
-    /// let sum: i32 = std::thread::scope(|scope| {
-    ///     Ok::<_, xla::Error>(Prefetch::scoped(scope, 1, numbers.iter())?.sum())
+    /// # fn main() -> xla::Result<()> {
+    /// # let client = Client::cpu()?;
+    /// # let device = client.device(0)?;
+    /// # let program = Program::from_text(
+    /// #     "func.func @main(%s: tensor<f32> {tf.aliasing_output = 0 : i32}, %x: tensor<f32>) -> tensor<f32> {
+    /// #        %y = stablehlo.add %s, %x : tensor<f32>
+    /// #        return %y : tensor<f32>
+    /// #      }",
+    /// # )?;
+    /// # let step: Function<(Give<Buffer>, Give<Buffer>), Buffer> =
+    /// #     client.compile(&program, &CompileOptions::new())?.typed()?;
+    /// # let state = Buffer::scalar(&device, 0f32)?;
+    /// let rows = [1f32, 2., 3.];
+    /// let state = std::thread::scope(|scope| {
+    ///     let mut state = state;
+    ///     let batches = rows.iter().map(|row| Buffer::scalar(&device, *row));
+    ///     for batch in Prefetch::scoped(scope, 2, batches)? {
+    ///         state = step.call((state, batch?))?;
+    ///     }
+    ///     Ok::<_, xla::Error>(state)
     /// })?;
-    /// assert_eq!(sum, 6);
-    /// # Ok::<(), xla::Error>(())
+    /// assert_eq!(state.to_scalar::<f32>()?, 6.);
+    /// # Ok(())
+    /// # }
     /// ```
     ///
     /// # Errors

@@ -59,6 +59,8 @@ pub(crate) struct Declared {
     pub(crate) reach: Reach,
     /// Whether it has collectives that `reach` doesn't know of: bytecode isn't read so far.
     pub(crate) unread_collectives: bool,
+    /// Whether it is partitioned, over a number of devices that isn't read.
+    pub(crate) unread_shardings: bool,
 }
 
 /// What is in the name of every operation that knows of other devices.
@@ -71,6 +73,14 @@ const DEVICE_WORDS: [&str; 8] = [
     "partition_id",
     "reduce_scatter",
     "replica_id",
+];
+
+/// What bytecode of a program over several devices speaks of, in either partitioner's words.
+const SHARDINGS: [&[u8]; 4] = [
+    b"sdy",
+    b"mhlo.sharding",
+    b"SPMDFullToShardShape",
+    b"xla.sdy.",
 ];
 
 /// How the names of collectives stand in bytecode, in StableHLO and in portable artifacts.
@@ -109,6 +119,9 @@ impl Program {
     }
 
     /// A StableHLO program as MLIR bytecode or portable artifact.
+    ///
+    /// How many replicas and partitions it was written for isn't read from it: say so in the
+    /// [`CompileOptions`](crate::CompileOptions). What speaks of shardings is refused otherwise.
     ///
     /// The compilers' reader of bytecode believes what it reads: damaged bytes can end the
     /// process. Take it from where you would take a plugin.
@@ -349,6 +362,7 @@ impl Declared {
             artifact: None,
             reach: Reach::of_text(text),
             unread_collectives: false,
+            unread_shardings: false,
         }
     }
 
@@ -379,6 +393,10 @@ impl Declared {
             unread_collectives: COLLECTIVES
                 .iter()
                 .any(|name| memmem::find(code, name).is_some()),
+            unread_shardings: memmem::find(code, b"num_partitions").is_some()
+                && SHARDINGS
+                    .iter()
+                    .any(|name| memmem::find(code, name).is_some()),
         }
     }
 

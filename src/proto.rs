@@ -4,7 +4,7 @@
 //!
 //! `prost` derives the wire format from these structs; no protoc is needed.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use prost::{Message, Oneof};
 
@@ -12,8 +12,9 @@ use prost::{Message, Oneof};
 pub(crate) struct CompileOptionsProto {
     #[prost(message, optional, tag = "3")]
     pub executable_build_options: Option<ExecutableBuildOptionsProto>,
-    #[prost(map = "string, message", tag = "7")]
-    pub env_option_overrides: HashMap<String, OptionOverrideProto>,
+    /// In order, so that equal options are equal bytes.
+    #[prost(btree_map = "string, message", tag = "7")]
+    pub env_option_overrides: BTreeMap<String, OptionOverrideProto>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -2,7 +2,9 @@
 
 use std::any::TypeId;
 
-use crate::signature::{Donation, Signature};
+use crate::error::Result;
+use crate::leaf_order;
+use crate::signature::{Donation, Input, Output, Signature};
 use crate::tree::Structure;
 
 /// The names of the parameters; those that have none are `#0`, `#1` and so on.
@@ -48,6 +50,32 @@ impl Roots {
         match counts.collect::<Vec<_>>() {
             counts if counts.is_empty() => String::new(),
             counts => format!(" ({})", counts.join(", ")),
+        }
+    }
+}
+
+/// Refuses trees whose leaves stand in another order than the program's of the same names.
+pub(crate) fn check_order(
+    roots: Roots,
+    signature: &Signature,
+    structures: &Structures,
+    results: Option<&Structure>,
+) -> Result<()> {
+    let names: Vec<Option<&str>> = signature.inputs().iter().map(Input::name).collect();
+    let mut first = 0;
+    for (parameter, (_, built)) in structures.iter().enumerate() {
+        let end = first + built.leaf_count();
+        let own = names.get(first..end).unwrap_or(&[]);
+        let what = format!("`{}` of `{}`", roots.name(parameter), signature.name());
+        leaf_order::check(&what, own, &built.paths(""))?;
+        first = end;
+    }
+    let names: Vec<Option<&str>> = signature.outputs().iter().map(Output::name).collect();
+    match results {
+        None => Ok(()),
+        Some(results) => {
+            let what = format!("the results of `{}`", signature.name());
+            leaf_order::check(&what, &names, &results.paths(""))
         }
     }
 }

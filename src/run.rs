@@ -91,6 +91,28 @@ impl Executable {
         &self,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<Vec<Outputs>, CallError> {
+        self.run_lists(arguments, None)
+    }
+
+    /// As [`Executable::run_per_device`], and tells what the run did with each given buffer,
+    /// device by device. Asks the plugin once for each.
+    ///
+    /// # Errors
+    /// As [`Executable::run_per_device`].
+    pub fn run_per_device_reported<'a, A: Arguments<'a>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<(Vec<Outputs>, DonationReport), CallError> {
+        let mut report = DonationReport::default();
+        let outputs = self.run_lists(arguments, Some(&mut report))?;
+        Ok((outputs, report))
+    }
+
+    fn run_lists<'a, A: Arguments<'a>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        report: Option<&mut DonationReport>,
+    ) -> Result<Vec<Outputs>, CallError> {
         let mut list = ArgumentList::new();
         let mut ends: SmallVec<[usize; 8]> = SmallVec::new();
         for each in arguments {
@@ -98,7 +120,7 @@ impl Executable {
             ends.push(list.len());
         }
         let mut raw = self.raw_outputs();
-        let record = self.launch(&mut list, &ends, &mut |output| raw.push(output), None)?;
+        let record = self.launch(&mut list, &ends, &mut |output| raw.push(output), report)?;
         let mut outputs = raw.drain(..);
         let devices = self.devices.iter();
         Ok(devices
@@ -329,7 +351,7 @@ impl Executable {
     #[cold]
     fn wrong_device_count(&self, lists: usize) -> Error {
         let hint = if lists == 1 {
-            "; pass a list for each with `run_per_device`"
+            "; pass a list for each with `run_per_device`, or trees with `parallel`"
         } else {
             ""
         };

@@ -1,153 +1,163 @@
-//! The envelope of what was serialised: executables and topologies.
+//! The envelope of a kept executable.
 //!
-//! What a plugin serialises of an executable is machine code, and loading damaged or foreign
-//! bytes is undefined; a topology with a damaged number can be another one. So they are kept with what made them and a checksum, and both are
-//! checked before the plugin sees them. This guards against accidents, not against
-//! malice: load only files that you trust, as with any program.
+//! What a plugin serialises is machine code, and loading damaged or foreign bytes is
+//! undefined. So they are kept behind a header that says what made them and what they
+//! are, with checksums, and all of it is checked before the plugin sees them. This guards
+//! against accidents, not against malice: load only files that you trust, as with any
+//! program.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 7 | `xlapjrt` |
+//! | 1 | the format's version |
+//! | 4 | the header's length, low byte first |
+//! | 8 | the checksum of the 12 bytes before and of the header |
+//! | | the header, a protobuf message: `HeaderProto` |
+//! | | the plugin's bytes, of the length and checksum that the header states |
+
+use prost::Message;
 
 use crate::client::Client;
 use crate::error::{Code, Error, Result};
-use crate::plugin::Plugin;
+use crate::executable_header::{ExecutableHeader, HeaderProto};
 
-/// An envelope: magic, checksum of all that follows, the maker's length and text, the
-/// payload.
-pub(crate) struct Envelope {
-    magic: [u8; 8],
-    holds: &'static str,
-    writer: &'static str,
-    remedy: &'static str,
+const MAGIC: &[u8] = b"xlapjrt";
+
+/// The version that is written, and the only one that is read.
+pub(crate) const FORMAT: u8 = 2;
+
+/// What stands before the header.
+const PREFIX: usize = 20;
+
+/// A header is kept small by what it is; more is damage.
+pub(crate) const MOST_HEADER: usize = 64 << 20;
+
+/// Puts a plugin's bytes behind a header, to which their length and checksum are added.
+pub(crate) fn wrap(mut header: HeaderProto, payload: &[u8]) -> Result<Vec<u8>> {
+    header.payload_length = payload.len() as u64;
+    header.payload_checksum = checksum(payload);
+    let header = header.encode_to_vec();
+    if header.len() > MOST_HEADER {
+        return Err(Error::new(
+            Code::ResourceExhausted,
+            format!(
+                "the signature takes {} bytes, more than the {MOST_HEADER} that a kept executable \
+                 has for it",
+                header.len()
+            ),
+        ));
+    }
+    let mut whole = Vec::with_capacity(PREFIX + header.len() + payload.len());
+    whole.extend_from_slice(MAGIC);
+    whole.push(FORMAT);
+    whole.extend_from_slice(&(header.len() as u32).to_le_bytes());
+    let sum = header_checksum(&whole, &header);
+    whole.extend_from_slice(&sum.to_le_bytes());
+    whole.extend_from_slice(&header);
+    whole.extend_from_slice(payload);
+    Ok(whole)
 }
 
-/// Holds what an executable was serialised to.
-pub(crate) const EXECUTABLE: Envelope = Envelope {
-    magic: *b"xlapjrt\x01",
-    holds: "serialised executable",
-    writer: "Executable::serialize",
-    remedy: "compile the program anew",
-};
+/// How many bytes the header ends at, as far as the first bytes say. For reading no more of
+/// a file than that.
+pub(crate) fn header_end(prefix: &[u8]) -> Option<usize> {
+    let length = prefix.get(8..12)?.try_into().ok()?;
+    let length = u32::from_le_bytes(length) as usize;
+    (length <= MOST_HEADER).then_some(PREFIX + length)
+}
 
-/// Holds what a topology was serialised to.
-pub(crate) const TOPOLOGY: Envelope = Envelope {
-    magic: *b"xlatopo\x01",
-    holds: "serialised topology",
-    writer: "Topology::serialize",
-    remedy: "make the topology anew",
-};
+/// How many bytes of a file [`header_end`] looks at.
+pub(crate) const PREFIX_BYTES: usize = PREFIX;
 
-impl Envelope {
-    /// Puts a plugin's bytes into the envelope.
-    pub(crate) fn wrap(&self, payload: &[u8], maker: &str) -> Vec<u8> {
-        let mut body = Vec::with_capacity(payload.len() + maker.len() + 4);
-        body.extend_from_slice(&(maker.len() as u32).to_le_bytes());
-        body.extend_from_slice(maker.as_bytes());
-        body.extend_from_slice(payload);
-        let mut whole = Vec::with_capacity(body.len() + 16);
-        whole.extend_from_slice(&self.magic);
-        whole.extend_from_slice(&checksum(&body).to_le_bytes());
-        whole.append(&mut body);
-        whole
-    }
-
-    /// The payload of an envelope that the maker `here` made.
-    pub(crate) fn unwrap<'a>(&self, bytes: &'a [u8], here: &str) -> Result<&'a [u8]> {
-        let damaged = |what: &str| {
-            Error::new(
-                Code::DataLoss,
-                format!(
-                    "these {} bytes are no whole {}: {what}",
-                    bytes.len(),
-                    self.holds
-                ),
-            )
-        };
-        let rest = bytes.strip_prefix(&self.magic).ok_or_else(|| {
-            let writer = self.writer;
-            damaged(&format!("they don't begin as `{writer}` writes"))
-        })?;
-        let (sum, body) = rest
-            .split_first_chunk::<8>()
-            .ok_or_else(|| damaged("they end early"))?;
-        if checksum(body) != u64::from_le_bytes(*sum) {
-            return Err(damaged("their checksum doesn't fit"));
-        }
-        let (length, rest) = body
-            .split_first_chunk::<4>()
-            .ok_or_else(|| damaged("they end early"))?;
-        let length = u32::from_le_bytes(*length) as usize;
-        let (made_by, payload) = rest
-            .split_at_checked(length)
-            .ok_or_else(|| damaged("they end early"))?;
-        let made_by = String::from_utf8_lossy(made_by);
-        if made_by != here {
-            let Envelope { holds, remedy, .. } = self;
+/// The header, which is whole, and what follows.
+pub(crate) fn split(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
+    let damaged = |what: &str| {
+        Error::new(
+            Code::DataLoss,
+            format!(
+                "these {} bytes are no whole kept executable: {what}",
+                bytes.len()
+            ),
+        )
+    };
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| {
+        damaged(if MAGIC.starts_with(bytes) {
+            "they end early"
+        } else {
+            "they don't begin as `Executable::serialize` writes"
+        })
+    })?;
+    match rest.first() {
+        None => return Err(damaged("they end early")),
+        Some(&FORMAT) => {}
+        Some(format) => {
+            let age = if *format > FORMAT {
+                "a newer"
+            } else {
+                "an older"
+            };
             return Err(Error::new(
                 Code::FailedPrecondition,
-                format!("the {holds} was made by {made_by}, but this is {here}; {remedy}"),
+                format!(
+                    "the kept executable is in format {format}, {age} one than the {FORMAT} that \
+                     this version of the crate reads; compile the program anew"
+                ),
             ));
         }
-        Ok(payload)
     }
-}
-
-/// What must be the same where an executable of this client is loaded again.
-pub(crate) fn maker_of(client: &Client) -> String {
-    maker(
-        client.plugin(),
-        client.platform_name(),
-        client.platform_version(),
-    )
-}
-
-/// What must be the same where an executable is loaded again. The versions that plugins
-/// state say too little (all CPU plugins call theirs `cpu`) and too much (a GPU topology
-/// calls the GPU its version, a client the CUDA that it was built for): one counts where the
-/// plugin's file isn't known.
-pub(crate) fn maker(plugin: &Plugin, platform: &str, version: &str) -> String {
-    let mut maker = platform.to_owned();
-    if plugin.build().is_none() && version != platform {
-        maker.push_str(&format!(" {version}"));
+    let prefix = bytes
+        .get(..PREFIX)
+        .ok_or_else(|| damaged("they end early"))?;
+    let end = header_end(prefix).ok_or_else(|| damaged("the header's length is absurd"))?;
+    let (head, payload) = bytes
+        .split_at_checked(end)
+        .ok_or_else(|| damaged("they end early"))?;
+    let header = &head[PREFIX..];
+    if header_checksum(&prefix[..12], header).to_le_bytes() != prefix[12..] {
+        return Err(damaged("the header's checksum doesn't fit"));
     }
-    maker.push_str(&of_plugin(plugin));
-    if platform == "cpu" {
-        maker.push_str(&format!(", processor {}", processor()));
-    }
-    maker + ")"
+    Ok((ExecutableHeader::decode(header)?, payload))
 }
 
-/// What must be the same where a topology is read again.
-pub(crate) fn maker_of_topologies(plugin: &Plugin) -> String {
-    format!("a plugin{})", of_plugin(plugin))
+/// The header and the plugin's bytes, both whole.
+pub(crate) fn verified(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
+    let (header, payload) = split(bytes)?;
+    check_payload(&header, payload)?;
+    Ok((header, payload))
 }
 
-fn of_plugin(plugin: &Plugin) -> String {
-    let (major, minor) = plugin.api_version();
-    let build = plugin.build().map(|build| format!(", build {build:016x}"));
-    format!(" (PJRT API {major}.{minor}{}", build.unwrap_or_default())
+/// The plugin's bytes, which `client` can load.
+pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<(ExecutableHeader, &'a [u8])> {
+    let (header, payload) = split(bytes)?;
+    // What was made elsewhere is told as that, without a look at its many bytes.
+    header.check_client(client)?;
+    check_payload(&header, payload)?;
+    Ok((header, payload))
 }
 
-/// The processor's abilities that a compiler makes use of.
-#[cfg(target_arch = "x86_64")]
-fn processor() -> String {
-    let abilities = [
-        ("sse4.2", std::is_x86_feature_detected!("sse4.2")),
-        ("avx", std::is_x86_feature_detected!("avx")),
-        ("f16c", std::is_x86_feature_detected!("f16c")),
-        ("fma", std::is_x86_feature_detected!("fma")),
-        ("avx2", std::is_x86_feature_detected!("avx2")),
-        ("bmi2", std::is_x86_feature_detected!("bmi2")),
-        ("avx512f", std::is_x86_feature_detected!("avx512f")),
-        ("avx512bw", std::is_x86_feature_detected!("avx512bw")),
-        ("avx512vl", std::is_x86_feature_detected!("avx512vl")),
-    ];
-    let present = abilities.iter().filter(|(_, present)| *present);
-    let names: Vec<&str> = present.map(|(name, _)| *name).collect();
-    format!("x86_64 {}", names.join(" "))
+fn check_payload(header: &ExecutableHeader, payload: &[u8]) -> Result<()> {
+    let (stated, present) = (header.payload_bytes(), payload.len() as u64);
+    let name = header.signature().name();
+    let what = if present < stated {
+        format!("ends early: the plugin's bytes are {stated}, of which {present} are there")
+    } else if present > stated {
+        format!("is too long: the plugin's bytes are {stated}, but {present} are there")
+    } else if checksum(payload) != header.stated.payload_checksum {
+        "is damaged: the checksum of the plugin's bytes doesn't fit".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(
+        Code::DataLoss,
+        format!("the kept executable of `{name}` {what}; compile the program anew"),
+    ))
 }
 
-/// The processor's abilities that a compiler makes use of.
-#[cfg(not(target_arch = "x86_64"))]
-fn processor() -> String {
-    std::env::consts::ARCH.to_owned()
+fn header_checksum(prefix: &[u8], header: &[u8]) -> u64 {
+    // Of both in turn: the second sum stands for its bytes.
+    let mut both = prefix.to_vec();
+    both.extend_from_slice(&checksum(header).to_le_bytes());
+    checksum(&both)
 }
 
 /// FNV-1a over eight bytes at a time: finds accidents, quickly.
@@ -165,7 +175,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::checksum;
+    use super::*;
 
     #[test]
     fn checksums_see_single_bits_and_lengths() {

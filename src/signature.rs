@@ -276,6 +276,12 @@ impl Signature {
         })
     }
 
+    /// The same, said to have collectives or not: a summary has no instructions to tell from.
+    pub(crate) fn with_collectives(mut self, has_collectives: bool) -> Signature {
+        self.has_collectives = has_collectives;
+        self
+    }
+
     /// The module's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -308,12 +314,13 @@ impl Signature {
     }
 
     /// The bytes that a run takes over from its inputs on each device, when all inputs
-    /// that the program donates are given.
+    /// that the program donates are given: those of their shapes, without what a device packs
+    /// or pads ([`Input::device_bytes`]).
     pub fn donated_bytes(&self) -> usize {
         self.inputs
             .iter()
             .filter(|input| matches!(input.donation, Donation::Into { .. }))
-            .map(Input::device_bytes)
+            .map(|input| input.shape().byte_size())
             .sum()
     }
 

@@ -12,7 +12,7 @@ use crate::gpu_target::GpuTarget;
 use crate::pjrt::topology::RawTopology;
 use crate::plugin::Plugin;
 use crate::program::Program;
-use crate::serialized;
+use crate::topology_envelope;
 use crate::topology_options::TopologyOptions;
 use crate::tpu;
 use crate::value::Value;
@@ -95,8 +95,7 @@ impl Topology {
     }
 
     pub(crate) fn deserialize(plugin: &Plugin, bytes: &[u8]) -> Result<Topology> {
-        let payload =
-            serialized::TOPOLOGY.unwrap(bytes, &serialized::maker_of_topologies(plugin))?;
+        let payload = topology_envelope::unwrap(bytes, plugin)?;
         xla_flags::check(plugin.path())?;
         let raw = RawTopology::deserialize(plugin.api(), payload)
             .map_err(|error| error.context("reading a serialised topology"))?;
@@ -179,8 +178,7 @@ impl Topology {
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
         let payload = self.inner.raw.serialize()?;
-        let maker = serialized::maker_of_topologies(self.plugin());
-        Ok(serialized::TOPOLOGY.wrap(&payload, &maker))
+        Ok(topology_envelope::wrap(&payload, self.plugin()))
     }
 
     /// Compiles a program for these devices, which need not be there (`PJRT_Compile` without a

@@ -12,6 +12,7 @@ mod known;
 mod source;
 mod structure;
 
+pub(crate) use known::type_name;
 pub use known::Known;
 pub use source::Source;
 pub use structure::{Key, Structure};
@@ -106,6 +107,7 @@ pub trait Tree: Sized + 'static {
     ///
     /// # Errors
     /// As [`Buffer::copy_on_device`] and [`Tree::rebuild`].
+    #[doc(alias = "clone")]
     fn copy_on_device(&self) -> Result<Self> {
         let copies = self
             .leaves("")

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pjrt_sys::PJRT_Buffer;
 
+use crate::buffer::Buffer;
 use crate::client::Session;
 use crate::device_shape::DeviceShape;
 use crate::element::ElementType;
@@ -21,14 +22,14 @@ pub(crate) enum LayoutHabit {
     Copies,
 }
 
-/// A buffer with the given row-major bytes, as many as `shape` takes; the index of its
-/// device. In the plugin's usual layout when none is given.
+/// A buffer with the given row-major bytes, as many as `shape` takes. In the plugin's usual
+/// layout when none is given.
 pub(crate) fn upload(
     place: &Place,
     bytes: &[u8],
     shape: &Shape,
     layout: Option<&Layout>,
-) -> Result<(Owned<PJRT_Buffer>, usize)> {
+) -> Result<Buffer> {
     let session = place.session();
     check_known(session, shape.element_type())?;
     let (at, device) = place.resolve()?;
@@ -50,7 +51,12 @@ pub(crate) fn upload(
             }
         },
     };
-    Ok((raw.map_err(doing)?, device))
+    let raw = raw.map_err(doing)?;
+    let form = match layout {
+        None => usual_shape_of(&raw, shape, at)?,
+        Some(_) => device_shape_of(&raw, shape)?,
+    };
+    Ok(Buffer::from_raw(raw, form, device))
 }
 
 /// Refuses a type that is newer than the plugin's API.
@@ -67,6 +73,35 @@ pub(crate) fn check_known(session: &Session, element_type: ElementType) -> Resul
             element_type.since()
         ),
     ))
+}
+
+/// Refuses bytes that are not the elements of a shape.
+pub(crate) fn check_bytes(bytes: &[u8], shape: &Shape) -> Result<()> {
+    if bytes.len() != shape.byte_size() {
+        return Err(Error::invalid(format!(
+            "{shape} takes {} bytes, but {} were given",
+            shape.byte_size(),
+            bytes.len()
+        )));
+    }
+    match shape.element_type() {
+        ElementType::Token => Err(Error::invalid("a token can't be made from host memory")),
+        element_type => check_pred(element_type, bytes),
+    }
+}
+
+/// Refuses bytes of a `pred` that are no truth values.
+pub(crate) fn check_pred(element_type: ElementType, bytes: &[u8]) -> Result<()> {
+    if element_type != ElementType::Pred {
+        return Ok(());
+    }
+    match bytes.iter().position(|byte| *byte > 1) {
+        None => Ok(()),
+        Some(index) => Err(Error::invalid(format!(
+            "byte {index} of the pred buffer is {}, which is neither 0 nor 1",
+            bytes[index]
+        ))),
+    }
 }
 
 fn raw_upload(
@@ -107,20 +142,30 @@ pub(crate) fn probe_layout_habit(session: &Arc<Session>, at: buffer::Place) -> R
     }
 }
 
-/// The plugin's copy of a shape with the layout that a buffer has.
+/// The client's copy of a shape with the layout that a buffer has.
 pub(crate) fn device_shape_of(raw: &Owned<PJRT_Buffer>, shape: &Shape) -> Result<Arc<DeviceShape>> {
-    let layout = match shape.rank() {
-        // There is but one order.
-        0 | 1 => Layout::row_major(shape.rank()),
-        _ => layout_of(raw, shape)?,
-    };
+    let layout = layout_of(raw, shape)?;
     let table = &raw.session().shapes;
     Ok(table.intern(DeviceShape::new(shape.clone(), &layout)))
+}
+
+/// As [`device_shape_of`], of a buffer for which the plugin was free to choose.
+pub(crate) fn usual_shape_of(
+    raw: &Owned<PJRT_Buffer>,
+    shape: &Shape,
+    at: buffer::Place,
+) -> Result<Arc<DeviceShape>> {
+    let table = &raw.session().shapes;
+    table.usual(shape, at, || layout_of(raw, shape))
 }
 
 /// The layout as the plugin states it (`PJRT_Buffer_GetMemoryLayout`).
 fn layout_of(raw: &Owned<PJRT_Buffer>, shape: &Shape) -> Result<Layout> {
     let rank = shape.rank();
+    if rank < 2 {
+        // There is but one order.
+        return Ok(Layout::row_major(rank));
+    }
     let layout = match raw.layout()? {
         buffer::RawLayout::MinorToMajor(order) => Layout::from_minor_to_major(&order, rank),
         buffer::RawLayout::Strides(strides) => {

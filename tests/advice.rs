@@ -627,6 +627,24 @@ fn an_offer_of_false_is_an_offer() {
     assert_eq!(donation, wanted);
     let program = Program::from_text(text).expect("text");
     assert!(program.with_donations(&[(0, Pairing::ByCompiler)]).is_err());
+    // So it contradicts a pair, which is why nothing is written beside it.
+    let both = text.replace("= false", "= false, tf.aliasing_output = 0 : i32");
+    let both = Program::from_text(both).expect("text");
+    assert!(client.compile(&both, &CompileOptions::new()).is_err());
+}
+
+/// Why a pair must have one size: the compiler refuses others.
+#[test]
+fn pairs_of_two_sizes_do_not_compile() {
+    let client = client(1);
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<8xf32> {
+                  %y = stablehlo.concatenate %x, %x, dim = 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+                  return %y : tensor<8xf32>
+                }";
+    let program = Program::from_text(text).expect("text");
+    let program = program.with_donations(&[(0, Pairing::Output(0))]);
+    let program = program.expect("written as it is asked for");
+    assert!(client.compile(&program, &CompileOptions::new()).is_err());
 }
 
 #[test]
@@ -641,7 +659,7 @@ fn packed_elements_are_counted_as_the_device_does() {
     assert_eq!(advice.candidates()[0].bytes, 4);
     let offered = text.replacen("tensor<8xi4>", "tensor<8xi4> {jax.buffer_donor = true}", 1);
     let executable = compiled_text(&client, &offered);
-    assert_eq!(executable.signature().donated_bytes(), 4);
+    assert_eq!(executable.signature().inputs()[0].device_bytes(), 4);
     assert_eq!(alias_bytes(&executable), 4);
     let lonely = "func.func @main(%x: tensor<8xi4> {jax.buffer_donor = true}, %y: tensor<2xi32>) -> tensor<2xi32> {
                     %z = stablehlo.add %y, %y : tensor<2xi32>

@@ -142,7 +142,7 @@ fn the_number_of_devices_has_to_fit() {
             [
                 "2 devices listed",
                 "run on 4",
-                "1 replicas x 4 partitions",
+                "1 replica x 4 partitions",
                 "list 4",
             ],
         ),
@@ -151,7 +151,7 @@ fn the_number_of_devices_has_to_fit() {
             [
                 "2 devices listed",
                 "run on 4",
-                "4 replicas x 1 partitions",
+                "4 replicas x 1 partition",
                 "list 4",
             ],
         ),
@@ -243,10 +243,7 @@ fn assignments_of_devices() {
     let elsewhere = client(4);
     let [a, b] = [device(&here, 0), device(&here, 1)];
     let of = DeviceAssignment::from_devices;
-    refused(
-        of(1, 1, &[]),
-        &["1 replicas x 1 partitions", "0 device ids"],
-    );
+    refused(of(1, 1, &[]), &["1 replica x 1 partition", "0 device ids"]);
     refused(of(0, 1, std::slice::from_ref(&a)), &["0 replicas"]);
     refused(
         of(2, 2, &[a.clone(), b.clone()]),

@@ -340,13 +340,8 @@ fn assignments_that_are_none_are_refused() {
     for (replicas, partitions, ids, parts) in [
         (0, 1, &[][..], &["0 replicas"][..]),
         (1, 0, &[], &["0 partitions"]),
-        (2, 1, &[0], &["2 replicas x 1 partitions", "1 device ids"]),
-        (
-            1,
-            1,
-            &[0, 1],
-            &["1 replicas x 1 partitions", "2 device ids"],
-        ),
+        (2, 1, &[0], &["2 replicas x 1 partition", "1 device id"]),
+        (1, 1, &[0, 1], &["1 replica x 1 partition", "2 device ids"]),
         (
             2,
             2,
@@ -385,11 +380,11 @@ fn assignments_have_to_fit_client_and_program() {
         (
             "all_reduce_replicas_2",
             with(1, 2, &[0, 1]),
-            ["1 replicas", "2"],
+            ["1 replica", "2"],
         ),
         ("two_devices", with(2, 1, &[0, 1]), ["2 replicas", "1"]),
         ("add", with(1, 2, &[0, 1]), ["2 partitions", "1"]),
-        ("add", with(1, 1, &[0]).replicas(2), ["has 1 replicas", "2"]),
+        ("add", with(1, 1, &[0]).replicas(2), ["has 1 replica", "2"]),
     ] {
         let error = refused_before(compile(&client, name, options), &parts);
         assert_eq!(error.code(), Code::InvalidArgument);

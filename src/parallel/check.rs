@@ -2,7 +2,7 @@
 
 use crate::argument::ArgumentList;
 use crate::error::{Error, Result};
-use crate::roots::{lent_donor, Structures};
+use crate::roots::{check_order, lent_donor, Structures};
 use crate::signature::plural;
 
 use super::{ParallelFunction, ParallelParameters, Results};
@@ -23,7 +23,14 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             self.check_results(results)?;
         }
         if P::LEAVES.is_some() {
-            self.check_donation(&P::constant_structures())?;
+            let structures = P::constant_structures();
+            self.check_donation(&structures)?;
+            check_order(
+                self.roots,
+                self.signature(),
+                &structures,
+                self.results.as_ref(),
+            )?;
         }
         Ok(())
     }
@@ -144,7 +151,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             Err(error) => error.context(format!("`{name}` of {}", self.program())),
             Ok(devices) => Error::invalid(format!(
                 "`{name}` of {}: wanted values on {}, got values on {devices}; make them for \
-                 `Executable::devices`",
+                 the program's `devices`",
                 self.program(),
                 plural(self.executable.devices.len(), "device"),
             )),

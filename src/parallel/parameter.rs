@@ -19,11 +19,15 @@ pub struct Part<T>(PhantomData<fn(&T)>);
 /// A parameter that is passed as host arrays, of which each replica gets its share of the
 /// leading axis ([`Executable::place_split`]): `in_axes=0` of `jax.pmap`. Uploaded at each call,
 /// and given to it.
+///
+/// Of a partitioned program, as JAX exports them all today, there is one replica: its sharding
+/// says which device gets what, here as with [`Same`].
 pub struct Split<T>(PhantomData<fn(&T)>);
 
 /// A parameter that is passed as host arrays, which every replica gets whole
 /// ([`Executable::place`]): `in_axes=None` of `jax.pmap`. Uploaded at each call, and given
-/// to it.
+/// to it. What the program's own sharding splits over the partitions of a replica is split here
+/// too.
 pub struct Same<T>(PhantomData<fn(&T)>);
 
 /// A parameter of a [`ParallelFunction`](crate::ParallelFunction): [`Give`], [`Ref`], [`Part`],

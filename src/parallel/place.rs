@@ -1,6 +1,6 @@
 //! Host arrays to the parameters of a typed program, and its results back to the host.
 
-use std::any::{type_name, TypeId};
+use std::any::TypeId;
 
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::per_device::PerDevice;
 use crate::place::Replicas;
 use crate::signature::plural;
 use crate::spread::spread;
-use crate::tree::Tree;
+use crate::tree::{type_name, Tree};
 
 use super::{ParallelFunction, ParallelParameters, Results};
 

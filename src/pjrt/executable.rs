@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use pjrt_sys::{
     entry, Args, PJRT_Client_Compile_Args, PJRT_Executable,
-    PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_GetCompiledMemoryStats_Args,
-    PJRT_Executable_GetCostAnalysis_Args, PJRT_Executable_NumOutputs_Args,
-    PJRT_Executable_NumPartitions_Args, PJRT_Executable_NumReplicas_Args,
-    PJRT_Executable_OptimizedProgram_Args, PJRT_Executable_Serialize_Args,
-    PJRT_Executable_SizeOfGeneratedCodeInBytes_Args, PJRT_LoadedExecutable,
-    PJRT_LoadedExecutable_AddressableDevices_Args, PJRT_LoadedExecutable_GetExecutable_Args,
-    PJRT_Program,
+    PJRT_Executable_DeserializeAndLoad_Args, PJRT_Executable_Fingerprint_Args,
+    PJRT_Executable_GetCompiledMemoryStats_Args, PJRT_Executable_GetCostAnalysis_Args,
+    PJRT_Executable_NumOutputs_Args, PJRT_Executable_NumPartitions_Args,
+    PJRT_Executable_NumReplicas_Args, PJRT_Executable_OptimizedProgram_Args,
+    PJRT_Executable_Serialize_Args, PJRT_Executable_SizeOfGeneratedCodeInBytes_Args,
+    PJRT_LoadedExecutable, PJRT_LoadedExecutable_AddressableDevices_Args,
+    PJRT_LoadedExecutable_GetExecutable_Args, PJRT_Program,
 };
 
 use super::client::{chars, nothing_from};
@@ -244,6 +244,24 @@ impl<M: Maker> Owned<PJRT_Executable, M> {
             self.api()
                 .call(entry::PJRT_Executable_GetCostAnalysis, &mut args)?;
             Ok(named_value::read(args.properties, args.num_properties))
+        }
+    }
+
+    /// XLA's fingerprint of the compiled program; `None` where the plugin has none, which
+    /// it may also say by a failure.
+    pub(crate) fn fingerprint(&self) -> Option<Vec<u8>> {
+        let mut args = PJRT_Executable_Fingerprint_Args::zeroed();
+        args.executable = self.raw();
+        // SAFETY: the executable is alive; the fingerprint lives as long, and is copied.
+        unsafe {
+            let status = self
+                .api()
+                .call(entry::PJRT_Executable_Fingerprint, &mut args);
+            let bytes = parts::slice(
+                args.executable_fingerprint.cast::<u8>(),
+                args.executable_fingerprint_size,
+            );
+            (status.is_ok() && !bytes.is_empty()).then(|| bytes.to_vec())
         }
     }
 

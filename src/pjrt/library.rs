@@ -8,7 +8,7 @@ use pjrt_sys::{entry, Args, GetPjrtApi, PJRT_Plugin_Attributes_Args, PJRT_Plugin
 use super::api::{Api, TableFault};
 use super::{environment, named_value};
 use crate::error::{Code, Error, Result};
-use crate::library_file;
+use crate::library_file::{self, Build};
 use crate::tpu;
 use crate::value::Value;
 
@@ -23,7 +23,7 @@ pub(crate) struct Loaded {
     /// The canonical path of the file.
     pub(crate) path: PathBuf,
     /// What tells the file from other builds, as it was when it was loaded.
-    pub(crate) build: Option<u64>,
+    pub(crate) build: Option<Build>,
     /// Whether it is libtpu, which has ways of its own.
     pub(crate) is_libtpu: bool,
 }
@@ -56,7 +56,7 @@ pub(crate) fn load(path: &Path) -> Result<Loaded> {
     }
     let (api, is_libtpu) = open(&path)?;
     let library = Loaded {
-        build: library_file::fingerprint(&path).ok(),
+        build: Build::of(&path).ok(),
         api,
         path,
         is_libtpu,

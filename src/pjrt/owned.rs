@@ -4,9 +4,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pjrt_sys::{
-    entry, Args, PJRT_Buffer, PJRT_Buffer_Destroy_Args, PJRT_Event, PJRT_Event_Destroy_Args,
-    PJRT_Executable, PJRT_Executable_Destroy_Args, PJRT_LoadedExecutable,
-    PJRT_LoadedExecutable_Destroy_Args, PJRT_TopologyDescription,
+    entry, Args, PJRT_AsyncHostToDeviceTransferManager,
+    PJRT_AsyncHostToDeviceTransferManager_Destroy_Args, PJRT_Buffer, PJRT_Buffer_Destroy_Args,
+    PJRT_Event, PJRT_Event_Destroy_Args, PJRT_Executable, PJRT_Executable_Destroy_Args,
+    PJRT_LoadedExecutable, PJRT_LoadedExecutable_Destroy_Args, PJRT_TopologyDescription,
     PJRT_TopologyDescription_Destroy_Args,
 };
 
@@ -116,6 +117,12 @@ macro_rules! object {
     };
 }
 
+object!(
+    PJRT_AsyncHostToDeviceTransferManager,
+    transfer_manager,
+    PJRT_AsyncHostToDeviceTransferManager_Destroy,
+    PJRT_AsyncHostToDeviceTransferManager_Destroy_Args
+);
 object!(
     PJRT_Buffer,
     buffer,

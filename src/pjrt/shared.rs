@@ -15,8 +15,10 @@ use pjrt_sys::{
 
 use super::aligned::HostVec;
 use super::buffer::{host_buffer, Place};
+use super::client::nothing_from;
 use super::event::Notice;
 use super::host::Plain;
+use super::host_values::HostValues;
 use super::owned::Owned;
 use crate::client::Session;
 use crate::element::ElementType;
@@ -70,12 +72,74 @@ pub(crate) fn from_owned<T: Plain>(
     }
 }
 
-fn keep<T: Plain>(notice: Notice, values: HostVec<T>) {
+/// What becomes of memory that XLA uses until an event fires.
+pub(super) fn keep<V>(notice: Notice, values: V) {
     match notice {
         Notice::Fired(_) => drop(values),
         // In use perhaps, and nobody will tell when it isn't: leaked on purpose.
         Notice::Refused(_) => std::mem::forget(values),
     }
+}
+
+/// Starts a copy of owned memory into a new buffer (`kImmutableUntilTransferCompletes`), and
+/// keeps the memory until the event that is given has fired.
+///
+/// The caller has checked that `values` is as long as type and dims need.
+pub(crate) fn from_kept<T: Plain>(
+    session: &Arc<Session>,
+    values: HostValues<T>,
+    element_type: ElementType,
+    dims: &[i64],
+    place: Place,
+) -> Result<(Owned<PJRT_Buffer>, Owned<PJRT_Event>)> {
+    let semantics = PJRT_HostBufferSemantics::ImmutableUntilTransferCompletes;
+    // SAFETY: `values` is kept below until the done event has fired, and only read meanwhile.
+    let (status, done) = unsafe {
+        host_buffer(
+            session,
+            values.as_ptr().cast(),
+            element_type,
+            dims,
+            None,
+            place,
+            semantics,
+        )
+    };
+    match (status, done) {
+        (status, Some(done)) => {
+            // On failure too: it may have begun to read.
+            release_after(&done, values, || {});
+            Ok((status?, done))
+        }
+        (Ok(_), None) => {
+            // Not promised to be free of use: kept for ever.
+            std::mem::forget(values);
+            Err(nothing_from("PJRT_Client_BufferFromHostBuffer"))
+        }
+        (Err(error), None) => Err(error),
+    }
+}
+
+/// Drops owned memory when an event has fired that says that it is no longer used, and runs
+/// `then` before that, which must not block: it may run inside the plugin. At once if the event
+/// has fired.
+pub(super) fn release_after<V: Send + 'static>(
+    done: &Owned<PJRT_Event>,
+    values: V,
+    then: impl FnOnce() + Send + 'static,
+) {
+    if matches!(done.is_ready(), Ok(true)) {
+        then();
+        return drop(values);
+    }
+    done.on_ready(
+        |notice| {
+            if matches!(notice, Notice::Fired(_)) {
+                then();
+            }
+        },
+        move |notice| keep(notice, values),
+    );
 }
 
 /// A buffer of borrowed memory, and the event that says when XLA has finished with it.

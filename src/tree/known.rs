@@ -1,6 +1,6 @@
 //! What the arguments of a call tell of its results.
 
-use std::any::{type_name, TypeId};
+use std::any::TypeId;
 
 use super::{Structure, Tree};
 use crate::error::{Code, Error, Result};
@@ -45,6 +45,19 @@ impl<'k> Known<'k> {
     }
 }
 
+/// A type's name without the modules that lead to it, which are nobody's business.
+pub(crate) fn type_name<T>() -> String {
+    let whole = std::any::type_name::<T>();
+    let mut short = String::with_capacity(whole.len());
+    for part in whole.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
+        let end = part.trim_end_matches(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let last = end.rsplit("::").next().unwrap_or(end);
+        short.push_str(last);
+        short.push_str(&part[end.len()..]);
+    }
+    short
+}
+
 fn unknown<T>(why: &str) -> Error {
     Error::new(
         Code::FailedPrecondition,
@@ -54,4 +67,14 @@ fn unknown<T>(why: &str) -> Error {
             type_name::<T>()
         ),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_without_modules() {
+        let name = super::type_name::<(Vec<crate::Buffer>, [Option<crate::Buffer>; 2])>();
+        assert_eq!(name, "(Vec<Buffer>, [Option<Buffer>; 2])");
+        assert_eq!(super::type_name::<u8>(), "u8");
+    }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use pjrt_sys::{
-    Args, PJRT_Buffer, PJRT_Buffer_CopyToDevice_Args, PJRT_Buffer_CopyToMemory_Args,
-    PJRT_Buffer_DecreaseExternalReferenceCount_Args, PJRT_Buffer_Delete_Args,
-    PJRT_Buffer_Destroy_Args, PJRT_Buffer_Device_Args, PJRT_Buffer_Dimensions_Args,
-    PJRT_Buffer_ElementType_Args, PJRT_Buffer_GetMemoryLayout_Args,
+    Args, PJRT_Buffer, PJRT_Buffer_CopyRawToHost_Args, PJRT_Buffer_CopyToDevice_Args,
+    PJRT_Buffer_CopyToMemory_Args, PJRT_Buffer_DecreaseExternalReferenceCount_Args,
+    PJRT_Buffer_Delete_Args, PJRT_Buffer_Destroy_Args, PJRT_Buffer_Device_Args,
+    PJRT_Buffer_Dimensions_Args, PJRT_Buffer_ElementType_Args, PJRT_Buffer_GetMemoryLayout_Args,
     PJRT_Buffer_IncreaseExternalReferenceCount_Args, PJRT_Buffer_IsDeleted_Args,
     PJRT_Buffer_IsOnCpu_Args, PJRT_Buffer_MemoryLayout, PJRT_Buffer_MemoryLayout_Tiled,
     PJRT_Buffer_MemoryLayout_Type, PJRT_Buffer_Memory_Args, PJRT_Buffer_OnDeviceSizeInBytes_Args,
     PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args, PJRT_Buffer_ReadyEvent_Args,
-    PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_UnsafePointer_Args,
+    PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_UnsafePointer_Args, PJRT_Event,
 };
 
 use crate::call::Call;
@@ -224,23 +224,57 @@ pub(crate) fn to_host(call: &Call, args: &mut PJRT_Buffer_ToHostBuffer_Args) -> 
     if args.dst_size < size {
         return Err(call.breach(format!("{} bytes of room for {size}", args.dst_size)));
     }
+    // SAFETY: the header asks for this much room, the caller's to keep until the event has fired.
+    let destination = unsafe { HostMemory::new(args.dst.cast(), size) };
+    args.event = read(call, &buffer, 0..size, destination);
+    Ok(())
+}
+
+pub(crate) fn raw_to_host(call: &Call, args: &mut PJRT_Buffer_CopyRawToHost_Args) -> Answer {
+    let buffer = call.get::<Buffer>(args.buffer)?;
+    let whole = buffer.form.size();
+    let (offset, size) = (args.offset, args.transfer_size);
+    let range = match (usize::try_from(offset), usize::try_from(size)) {
+        (Ok(offset), Ok(size)) if offset + size <= whole => offset..offset + size,
+        _ => {
+            // As the real one: the call is fine, the event is not.
+            let failure = format!("{size} bytes at {offset} of a buffer of {whole}");
+            let done = Promise::ended(Err(Failure::invalid(failure)));
+            args.event = call.make(Event(done), buffer.client.id);
+            return Ok(());
+        }
+    };
+    if args.dst.is_null() && !range.is_empty() {
+        return Err(call.breach("the destination is null"));
+    }
+    // SAFETY: the header asks for this much room, the caller's to keep until the event has fired.
+    let destination = unsafe { HostMemory::new(args.dst.cast(), range.len()) };
+    args.event = read(call, &buffer, range, destination);
+    Ok(())
+}
+
+/// Copies some bytes to the host when the buffer is ready; the event that tells.
+fn read(
+    call: &Call,
+    buffer: &Buffer,
+    range: std::ops::Range<usize>,
+    destination: HostMemory,
+) -> *mut PJRT_Event {
     let done = Arc::new(Promise::default());
-    args.event = call.make(Event(Arc::clone(&done)), buffer.client.id);
+    let event = call.make(Event(Arc::clone(&done)), buffer.client.id);
     let storage = match buffer.there("a copy to the host") {
         Ok(storage) => storage,
         Err(failure) => {
             // As the real one: the call is fine, the event is not.
             done.resolve(Err(failure));
-            return Ok(());
+            return event;
         }
     };
-    // SAFETY: the header asks for this much room, the caller's to keep until the event has fired.
-    let destination = unsafe { HostMemory::new(args.dst.cast(), size) };
     let (state, client) = (Arc::clone(call.state()), Arc::clone(&buffer.client));
     client.reads.fetch_add(1, Ordering::SeqCst);
     buffer.ready.then(move |outcome| {
         // The values of now: what is donated later can't change them.
-        let bytes = outcome.map(|()| storage.read());
+        let bytes = outcome.map(|()| storage.read()[range].to_vec());
         state.schedule(EventKind::Read, move |outcome| {
             let outcome = outcome.and(bytes).map(|bytes| destination.write(&bytes));
             // The caller's memory isn't read any more, if it's that.
@@ -249,7 +283,7 @@ pub(crate) fn to_host(call: &Call, args: &mut PJRT_Buffer_ToHostBuffer_Args) -> 
             done.resolve(outcome);
         });
     });
-    Ok(())
+    event
 }
 
 pub(crate) fn to_device(call: &Call, args: &mut PJRT_Buffer_CopyToDevice_Args) -> Answer {

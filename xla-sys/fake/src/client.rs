@@ -176,6 +176,9 @@ pub(crate) fn destroy(call: &Call, args: &mut PJRT_Client_Destroy_Args) -> Answe
             alive.join(", ")
         ));
     }
+    if call.state().has_mappings(client.id) {
+        call.breach("it's destroyed with host memory mapped");
+    }
     if client.reads.load(Ordering::SeqCst) > 0 {
         call.breach("it's destroyed with a copy to the host under way: a real plugin may crash");
     }

@@ -68,6 +68,8 @@
 //! * Host memory that is aligned to 64 bytes is used in place with the zero-copy semantics; the output of
 //!   a run lives in donated mutable host memory, while immutable memory is copied. The done event fires when
 //!   neither a buffer, nor an unfinished run or copy uses the memory.
+//! * A buffer that is filled chunk by chunk is ready when its last chunk has arrived; it fails when the
+//!   manager is destroyed before that.
 //! * Errors surface late: reading a buffer whose memory is gone, or whose run failed, reports success and
 //!   the event has the error.
 //!
@@ -76,7 +78,8 @@
 //! [`Fake::violations`] has a line for each use of a handle after it was destroyed, of one that is null,
 //! unknown or of another kind; each second destroy; each client or topology that is destroyed before what it made,
 //! with a copy to the host under way or in a callback; each argument struct that is too short; each
-//! event that is asked for its error too early; and for what ends a real plugin's process.
+//! event that is asked for its error too early; each chunk that overlaps with another, leaves bytes out or
+//! comes too late; and for what ends a real plugin's process.
 #![allow(unsafe_code)]
 
 mod buffer;
@@ -100,6 +103,7 @@ mod storage;
 mod table;
 mod text;
 mod topology;
+mod transfer;
 mod upload;
 mod values;
 

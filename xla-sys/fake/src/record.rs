@@ -10,6 +10,8 @@ pub struct Live {
     pub buffers: usize,
     /// `PJRT_Event`.
     pub events: usize,
+    /// `PJRT_AsyncHostToDeviceTransferManager`.
+    pub transfers: usize,
     /// `PJRT_Executable`.
     pub executables: usize,
     /// `PJRT_LoadedExecutable`.
@@ -25,6 +27,8 @@ pub struct Live {
     /// Pieces of device memory, and of host memory that is used in place. A buffer has one until it
     /// is deleted or donated; an unfinished copy or run keeps those that it reads.
     pub storages: usize,
+    /// Pieces of host memory that are mapped for direct memory access.
+    pub mappings: usize,
 }
 
 /// A call of an entry.

@@ -40,6 +40,8 @@ pub enum EventKind {
     Completion,
     /// A copy to the host is done. The destination is written when this fires.
     Read,
+    /// A chunk has arrived (`done_with_h2d_transfer`). It's read when this fires.
+    Chunk,
 }
 
 /// When events of a kind fire, and how.
@@ -91,6 +93,8 @@ pub(crate) struct State {
     pub(crate) registry: Mutex<Registry>,
     pub(crate) book: Mutex<Book>,
     pub(crate) storages: AtomicUsize,
+    /// Host memory that is mapped: where it starts, its size, for which client.
+    mappings: Mutex<Vec<(usize, usize, u64)>>,
     /// Whether the `Fake` is gone.
     pub(crate) abandoned: AtomicBool,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -105,6 +109,7 @@ impl State {
             registry: Mutex::default(),
             book: Mutex::default(),
             storages: AtomicUsize::new(0),
+            mappings: Mutex::default(),
             abandoned: AtomicBool::new(false),
             threads: Mutex::default(),
             control: Mutex::default(),
@@ -114,8 +119,40 @@ impl State {
     pub(crate) fn live(&self) -> Live {
         Live {
             storages: self.storages.load(Ordering::SeqCst),
+            mappings: self.mappings.lock().len(),
             ..self.registry.lock().live()
         }
+    }
+
+    /// Notes mapped memory; not if it overlaps with some that is mapped.
+    pub(crate) fn map(&self, client: u64, start: usize, size: usize) -> bool {
+        let mut mappings = self.mappings.lock();
+        let apart = |(known, length, of): &(usize, usize, u64)| {
+            *of != client || start + size <= *known || known + length <= start
+        };
+        let new = mappings.iter().all(apart);
+        if new {
+            mappings.push((start, size, client));
+        }
+        new
+    }
+
+    /// Ends a mapping, if there is one that starts here.
+    pub(crate) fn unmap(&self, client: u64, start: usize) -> bool {
+        let mut mappings = self.mappings.lock();
+        let its = |(known, _, of): &(usize, usize, u64)| *known == start && *of == client;
+        match mappings.iter().position(its) {
+            Some(position) => {
+                mappings.swap_remove(position);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether a client has mappings.
+    pub(crate) fn has_mappings(&self, client: u64) -> bool {
+        self.mappings.lock().iter().any(|(_, _, of)| *of == client)
     }
 
     /// Notes that a caller broke the contract.

@@ -162,6 +162,13 @@ impl Storage {
         }
     }
 
+    /// Puts some values in the place of those that are there.
+    pub(crate) fn write_at(&self, offset: usize, bytes: &[u8]) {
+        let mut all = self.read();
+        all[offset..offset + bytes.len()].copy_from_slice(bytes);
+        self.write(&all);
+    }
+
     pub(crate) fn address(&self) -> usize {
         match &self.place {
             Place::Device(bytes) => bytes.lock().lines.as_ptr() as usize,

@@ -7,7 +7,9 @@ use pjrt_sys::*;
 
 use crate::call::{answer, answer_void};
 use crate::executable::delete_serialized;
-use crate::{buffer, client, device, error, event, executable, execute, topology, upload};
+use crate::{
+    buffer, client, device, error, event, executable, execute, topology, transfer, upload,
+};
 
 /// The functions of one slot, and the names of those that there are.
 macro_rules! functions {
@@ -69,6 +71,15 @@ functions! {
         PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args) => client::default_device_assignment;
         PJRT_Client_Compile(PJRT_Client_Compile_Args) => executable::compile;
         PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args) => upload::from_host;
+        PJRT_Client_CreateBuffersForAsyncHostToDevice(PJRT_Client_CreateBuffersForAsyncHostToDevice_Args) => transfer::create;
+        PJRT_AsyncHostToDeviceTransferManager_Destroy(PJRT_AsyncHostToDeviceTransferManager_Destroy_Args) => transfer::destroy;
+        PJRT_AsyncHostToDeviceTransferManager_TransferData(PJRT_AsyncHostToDeviceTransferManager_TransferData_Args) => transfer::send;
+        PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer(PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args) => transfer::retrieve;
+        PJRT_AsyncHostToDeviceTransferManager_BufferCount(PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args) => transfer::count;
+        PJRT_AsyncHostToDeviceTransferManager_BufferSize(PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args) => transfer::size;
+        PJRT_AsyncHostToDeviceTransferManager_SetBufferError(PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args) => transfer::set_error;
+        PJRT_Client_DmaMap(PJRT_Client_DmaMap_Args) => transfer::map;
+        PJRT_Client_DmaUnmap(PJRT_Client_DmaUnmap_Args) => transfer::unmap;
         PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args) => upload::uninitialized;
         PJRT_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args) => upload::error;
         PJRT_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args) => device::id;
@@ -128,6 +139,7 @@ functions! {
         PJRT_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args) => buffer::to_device;
         PJRT_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args) => buffer::to_memory;
         PJRT_Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args) => buffer::to_host;
+        PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args) => buffer::raw_to_host;
         PJRT_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args) => buffer::is_on_cpu;
         PJRT_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args) => buffer::ready_event;
         PJRT_Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args) => buffer::unsafe_pointer;

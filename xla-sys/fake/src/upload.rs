@@ -55,7 +55,7 @@ pub(crate) fn place(
 ///
 /// # Safety
 /// `dims` points to `rank` numbers; `layout` is null or points to a layout that is alive.
-unsafe fn form(
+pub(crate) unsafe fn form(
     type_: PJRT_Buffer_Type,
     dims: *const i64,
     rank: usize,

@@ -4,8 +4,8 @@
 
 use pjrt_fake::Fake;
 use xla::{
-    Buffer, Client, CompileOptions, DeviceAssignment, Executable, HostVec, Plugin, Program, Result,
-    TopologyOptions,
+    Buffer, ChunkedUpload, Client, CompileOptions, Device, DeviceAssignment, Executable, HostVec,
+    Plugin, Program, Result, Shape, TopologyOptions,
 };
 
 /// `w + g` into the memory of `w`.
@@ -97,6 +97,11 @@ pub fn session(table: *const pjrt_sys::PJRT_Api) -> Result<()> {
     })?;
     assert_eq!(sum.to_host::<f32>()?, [5., 7.]);
 
+    // The API has had chunks and ranges since 0.68 at the latest.
+    if client.plugin().api_version().1 >= 68 && first.default_memory().is_some() {
+        transfers(&first)?;
+    }
+
     let ready = w.ready()?;
     ready.wait_timeout(std::time::Duration::from_secs(5))?;
     drop(ready);
@@ -137,5 +142,21 @@ fn described(plugin: &Plugin, client: &Client) -> Result<()> {
     let loaded = client.deserialize(&compiled.serialize()?)?;
     assert_eq!(loaded.signature().donated_bytes(), 8);
     client.topology()?;
+    Ok(())
+}
+
+/// An upload that is completed, one that is given up, and reads of ranges.
+fn transfers(device: &Device) -> Result<()> {
+    let shapes = [Shape::of::<f32>(&[2])?, Shape::of::<f32>(&[1])?];
+    let (mut upload, buffers) = ChunkedUpload::new(device, &shapes)?;
+    upload.send(0, 0, vec![1f32])?;
+    upload.send(0, 1, vec![2f32])?;
+    drop(upload);
+    // It has failed: how is told by the tests of transfers.
+    buffers[1].is_ready()?;
+    assert_eq!(buffers[0].to_host_range::<f32>(1..2)?, [2.]);
+    let (buffer, done) = Buffer::from_host_async(device, vec![3f32], &[1])?;
+    done.wait()?;
+    assert_eq!(buffer.to_host::<f32>()?, [3.]);
     Ok(())
 }

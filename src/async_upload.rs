@@ -1,0 +1,73 @@
+//! Uploads of owned memory that go on while the program does.
+
+use crate::buffer::Buffer;
+use crate::element::Element;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::host_array::HostArray;
+use crate::memory::Place;
+use crate::pjrt::host::Plain;
+use crate::pjrt::host_values::HostValues;
+use crate::pjrt::shared;
+use crate::shape::Shape;
+use crate::upload;
+
+impl Buffer {
+    /// Starts copying owned, row-major values into a new buffer, and returns without waiting
+    /// where the plugin can (`kImmutableUntilTransferCompletes`; the CPU plugin of API 0.115
+    /// copies during the call). The buffer is pending and can be used at once.
+    ///
+    /// The event fires when the device has read the values, which are dropped then; it may be
+    /// dropped before. When the *buffer* holds them is told by [`Buffer::ready`].
+    ///
+    /// ```
+    /// # fn main() -> xla::Result<()> {
+    /// # let client = xla::Client::cpu()?;
+    /// # let device = client.device(0)?;
+    /// let (buffer, done) = xla::Buffer::from_host_async(&device, vec![1f32, 2.], &[2])?;
+    /// done.wait()?; // or `.await`, or `wait_timeout`; or not at all
+    /// assert_eq!(buffer.to_host::<f32>()?, [1., 2.]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Buffer::from_host`]; the values are dropped.
+    pub fn from_host_async<T: Element + Plain>(
+        place: impl Into<Place>,
+        values: impl Into<HostValues<T>>,
+        dims: &[usize],
+    ) -> Result<(Buffer, Event)> {
+        let values = values.into();
+        let shape = Shape::of::<T>(dims)?;
+        shape.check_elements(T::TYPE, values.len())?;
+        start(&place.into(), values, &shape)
+    }
+}
+
+impl HostArray<'static> {
+    /// Starts copying the array to a device or memory, and keeps it until that is done: see
+    /// [`Buffer::from_host_async`].
+    ///
+    /// # Errors
+    /// As [`Buffer::from_bytes`]; the array is dropped.
+    pub fn to_device_async(self, place: impl Into<Place>) -> Result<(Buffer, Event)> {
+        let shape = self.shape().clone();
+        let bytes = self.into_bytes();
+        upload::check_bytes(&bytes, &shape)?;
+        start(&place.into(), bytes, &shape)
+    }
+}
+
+/// Uploads as many values as the shape takes.
+fn start<T: Plain>(place: &Place, values: HostValues<T>, shape: &Shape) -> Result<(Buffer, Event)> {
+    let session = place.session();
+    upload::check_known(session, shape.element_type())?;
+    let (at, device) = place.resolve()?;
+    let dims = shape.raw_dims();
+    let started = shared::from_kept(session, values, shape.element_type(), &dims, at);
+    let (raw, done) =
+        started.map_err(|error: Error| error.context(format!("copying {shape} to {place:?}")))?;
+    let form = upload::usual_shape_of(&raw, shape, at)?;
+    Ok((Buffer::from_raw(raw, form, device), Event::new(done)))
+}

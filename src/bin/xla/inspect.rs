@@ -1,0 +1,107 @@
+//! `xla inspect`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde_json::{json, Value};
+use xla::{ExecutableHeader, Signature};
+
+use crate::describe;
+use crate::files;
+use crate::plugin_choice::{read_program, Placement};
+use crate::report::{table, Failure, Report};
+
+/// Options of `xla inspect`.
+#[derive(clap::Args)]
+pub(crate) struct Inspect {
+    /// StableHLO (text, bytecode or portable artifact), an HLO protobuf, or a compiled program
+    /// that was kept, which needs no plugin
+    program: PathBuf,
+    #[command(flatten)]
+    placement: Placement,
+    /// Print a picture of what is donated into what, instead
+    #[arg(long, value_name = "LANGUAGE")]
+    diagram: Option<Diagram>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Diagram {
+    Mermaid,
+    Dot,
+}
+
+impl Diagram {
+    fn of(self, signature: &Signature) -> String {
+        match self {
+            Diagram::Mermaid => signature.to_mermaid(),
+            Diagram::Dot => signature.to_dot(),
+        }
+    }
+}
+
+impl Inspect {
+    pub(crate) fn report(&self) -> Result<Report, Failure> {
+        let bytes = files::read(&self.program)?;
+        if let Ok(header) = ExecutableHeader::read(&bytes) {
+            return Ok(self.kept(&header));
+        }
+        let program = read_program(&self.program)?;
+        let client = self.placement.client()?;
+        let executable = client.compile(&program, &self.placement.options(&client)?)?;
+        let signature = executable.signature();
+        let mut report = self.of_signature(signature);
+        let (memory, text) = match executable.memory_stats() {
+            Ok(stats) => {
+                let rows = describe::memory_rows(&stats).map(|(name, bytes)| {
+                    let bytes = bytes.map_or("not told".to_owned(), |bytes| bytes.to_string());
+                    vec![name.to_owned(), bytes]
+                });
+                (describe::memory(&stats), table(&rows))
+            }
+            Err(error) => {
+                let told = format!("  not told: {}\n", error.message());
+                (json!({ "error": describe::error(&error) }), told)
+            }
+        };
+        let mut add = |name: &str, value| report.json.insert(name.to_owned(), value);
+        add("platform", client.platform_name().into());
+        add("memory", memory);
+        add("advice", describe::advice(&executable.donation_advice()));
+        if self.diagram.is_none() {
+            report.text += &format!("memory on each device, in bytes\n{text}");
+            report.text += &format!("advice for {}", executable.donation_advice());
+        }
+        Ok(report)
+    }
+
+    fn of_signature(&self, signature: &Signature) -> Report {
+        let diagram = self.diagram.map(|diagram| diagram.of(signature));
+        let mut json = describe::signature(signature);
+        if let (Some(diagram), Value::Object(fields)) = (&diagram, &mut json) {
+            fields.insert("diagram".to_owned(), diagram.as_str().into());
+        }
+        Report::new(diagram.unwrap_or_else(|| signature.to_string()), json)
+    }
+
+    /// A compiled program: its header says all of it.
+    fn kept(&self, header: &ExecutableHeader) -> Report {
+        let mut report = self.of_signature(header.signature());
+        let (major, minor) = header.api_version();
+        let kept = json!({
+            "platform": header.platform_name(),
+            "platform_version": header.platform_version(),
+            "api": format!("{major}.{minor}"),
+            "device_ids": header.device_ids(),
+            "bytes": header.payload_bytes(),
+        });
+        report.json.insert("kept".to_owned(), kept);
+        if self.diagram.is_none() {
+            report.text += &format!(
+                "compiled for {} by a plugin of API {major}.{minor}; {} bytes\n",
+                header.platform_name(),
+                header.payload_bytes()
+            );
+        }
+        report
+    }
+}

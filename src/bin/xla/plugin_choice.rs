@@ -1,0 +1,137 @@
+//! Which plugin a command uses.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use xla::{Client, ClientOptions, CompileOptions, Plugin, Program};
+
+use crate::report::Failure;
+
+/// `cpu`, `cuda`, `tpu`, `rocm`, or a plugin's file.
+#[derive(Clone, Debug)]
+pub(crate) enum PluginChoice {
+    Cpu,
+    Cuda,
+    Tpu,
+    Rocm,
+    File(PathBuf),
+}
+
+impl FromStr for PluginChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PluginChoice, String> {
+        Ok(match text {
+            "" => return Err("wanted cpu, cuda, tpu, rocm or a file".to_owned()),
+            "cpu" => PluginChoice::Cpu,
+            "cuda" => PluginChoice::Cuda,
+            "tpu" => PluginChoice::Tpu,
+            "rocm" => PluginChoice::Rocm,
+            path => PluginChoice::File(path.into()),
+        })
+    }
+}
+
+impl PluginChoice {
+    pub(crate) fn load(&self) -> Result<Plugin, Failure> {
+        let plugin = match self {
+            PluginChoice::Cpu => Plugin::cpu(),
+            PluginChoice::Cuda => Plugin::cuda(),
+            PluginChoice::Tpu => Plugin::tpu(),
+            PluginChoice::Rocm => Plugin::rocm(),
+            PluginChoice::File(path) => Plugin::load(path),
+        };
+        Ok(plugin?)
+    }
+
+    /// A client with at least this many devices, where that can be chosen.
+    fn client(&self, devices: usize) -> Result<Client, Failure> {
+        let plugin = self.load()?;
+        let on_cpu = ClientOptions::new().cpu_device_count(devices);
+        Ok(match self {
+            PluginChoice::Cpu => plugin.client_with(&on_cpu)?,
+            // Other plugins than those for the CPU refuse the option.
+            PluginChoice::File(_) => match plugin.client_with(&on_cpu) {
+                Ok(client) => client,
+                Err(_) => plugin.client()?,
+            },
+            _ => plugin.client()?,
+        })
+    }
+}
+
+/// Where and on how many devices a program is to run.
+#[derive(clap::Args)]
+pub(crate) struct Placement {
+    /// Plugin: cpu, cuda, tpu, rocm or a file
+    #[arg(long, value_name = "PLUGIN", default_value = "cpu")]
+    plugin: PluginChoice,
+    /// Devices that the program is to run on, all together
+    #[arg(long, value_name = "N")]
+    devices: Option<usize>,
+    /// Copies of the program, each on its own data
+    #[arg(long, value_name = "N")]
+    replicas: Option<usize>,
+    /// Devices over which each copy is partitioned
+    #[arg(long, value_name = "N")]
+    partitions: Option<usize>,
+}
+
+/// CPU devices to choose from where none are asked for: a program takes as many as it states.
+const CPU_DEVICES: usize = 8;
+
+/// What is beyond was not meant.
+const MOST_DEVICES: usize = 4096;
+
+impl Placement {
+    pub(crate) fn client(&self) -> Result<Client, Failure> {
+        let product = match (self.replicas, self.partitions) {
+            (None, None) => None,
+            (replicas, partitions) => Some(
+                replicas
+                    .unwrap_or(1)
+                    .saturating_mul(partitions.unwrap_or(1)),
+            ),
+        };
+        if let Some(0) = self.devices.or(product) {
+            return Err(Failure::usage(
+                "0 devices run nothing: `--devices`, `--replicas` and `--partitions` count from 1",
+            ));
+        }
+        if self.devices.or(product) > Some(MOST_DEVICES) {
+            return Err(Failure::usage(format!(
+                "more than {MOST_DEVICES} devices were asked for"
+            )));
+        }
+        self.plugin.client(
+            self.devices
+                .unwrap_or_else(|| product.unwrap_or(1).max(CPU_DEVICES)),
+        )
+    }
+
+    pub(crate) fn options(&self, client: &Client) -> Result<CompileOptions, Failure> {
+        let mut options = CompileOptions::new();
+        if let Some(replicas) = self.replicas {
+            options = options.replicas(replicas);
+        }
+        if let Some(partitions) = self.partitions {
+            options = options.partitions(partitions);
+        }
+        if let Some(count) = self.devices {
+            let devices = client.devices();
+            let Some(devices) = devices.get(..count) else {
+                return Err(Failure::refused(format!(
+                    "{count} devices were asked for, but the plugin has {}",
+                    devices.len()
+                )));
+            };
+            options = options.devices(devices);
+        }
+        Ok(options)
+    }
+}
+
+/// Reads a program; a failure names it.
+pub(crate) fn read_program(path: &std::path::Path) -> Result<Program, Failure> {
+    Ok(Program::from_file(path)?)
+}
