@@ -6,8 +6,8 @@ use std::thread;
 
 use cpu::{api_minor, client, compiled_text, device, failing, in_child, refused, resident, vector};
 use xla::{
-    label, Buffer, Client, Device, DeviceAccount, ElementType, HostArray, HostTree, HostVec,
-    PerDevice, Shape, Tree,
+    label, Buffer, ChunkedUpload, Client, Device, DeviceAccount, ElementType, HostArray, HostTree,
+    HostVec, PerDevice, Shape, Tree,
 };
 
 /// `w - g` for two vectors of 1024 f32, 4096 bytes each, and the sum of `g`.
@@ -238,6 +238,29 @@ fn shared_host_memory_counts_as_any_other() {
     check(&client, 4096, 8196, 1);
     drop(w);
     check(&client, 0, 8196, 0);
+}
+
+#[test]
+fn uploads_that_come_later_count_from_the_start() {
+    let client = client(1);
+    let here = device(&client, 0);
+    let (w, sent) = Buffer::from_host_async(&here, vec![1f32; 1024], &[1024]).expect("room");
+    check(&client, 4096, 4096, 1);
+    sent.wait().expect("it is sent");
+    check(&client, 4096, 4096, 1);
+    drop(w);
+    let shapes = [
+        Shape::of::<f32>(&[4]).expect("small"),
+        Shape::of::<u8>(&[3]).expect("small"),
+    ];
+    let (upload, buffers) = ChunkedUpload::new(&here, &shapes).expect("room");
+    check(&client, 19, 4096, 2);
+    // Nothing comes, and they fail; they are there all the same.
+    drop(upload);
+    check(&client, 19, 4096, 2);
+    assert!(buffers[0].wait().is_err());
+    drop(buffers);
+    check(&client, 0, 4096, 0);
 }
 
 // Labels.
