@@ -69,5 +69,5 @@ fn start<T: Plain>(place: &Place, values: HostValues<T>, shape: &Shape) -> Resul
     let (raw, done) =
         started.map_err(|error: Error| error.context(format!("copying {shape} to {place:?}")))?;
     let form = upload::usual_shape_of(&raw, shape, at)?;
-    Ok((Buffer::from_raw(raw, form, device, None), Event::new(done)))
+    Ok((Buffer::from_raw(raw, form, device), Event::new(done)))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pjrt_sys::PJRT_Buffer;
 
+use crate::account::Held;
 use crate::client::{Client, Session};
 use crate::device::Device;
 use crate::device_shape::DeviceShape;
@@ -15,6 +16,7 @@ use crate::event::Event;
 use crate::host_read::HostRead;
 use crate::host_vec_error::HostVecError;
 use crate::host_view::HostView;
+use crate::label;
 use crate::launch::Launch;
 use crate::memory::{Memory, Place};
 use crate::pjrt::aligned::HostVec;
@@ -43,9 +45,8 @@ use crate::upload;
 /// # }
 /// ```
 pub struct Buffer {
-    raw: Owned<PJRT_Buffer>,
+    held: Held,
     form: Arc<DeviceShape>,
-    device: u32,
     /// The collective launch that computes it, if one does: its outcome is known
     /// without asking the plugin.
     launch: Option<Arc<Launch>>,
@@ -56,17 +57,23 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    #[inline]
     pub(crate) fn from_raw(
         raw: Owned<PJRT_Buffer>,
         form: Arc<DeviceShape>,
         device: usize,
+    ) -> Buffer {
+        Buffer::from_held(Held::new(raw, device, form.bytes()), form, None)
+    }
+
+    pub(crate) fn from_held(
+        held: Held,
+        form: Arc<DeviceShape>,
         launch: Option<Arc<Launch>>,
     ) -> Buffer {
         Buffer {
-            raw,
+            held,
             form,
-            // A client with 2^32 devices is not a case.
-            device: device as u32,
             launch,
             good: AtomicBool::new(false),
             shared: false,
@@ -79,7 +86,11 @@ impl Buffer {
     }
 
     pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
-        &self.raw
+        self.held.raw()
+    }
+
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
     }
 
     pub(crate) fn form(&self) -> &Arc<DeviceShape> {
@@ -87,11 +98,11 @@ impl Buffer {
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
-        self.raw.session()
+        self.raw().session()
     }
 
     pub(crate) fn device_index(&self) -> usize {
-        self.device as usize
+        self.held.device()
     }
 
     pub(crate) fn launch(&self) -> Option<&Arc<Launch>> {
@@ -197,7 +208,7 @@ impl Buffer {
                 let shared = raw.address().is_ok_and(|given| given == address);
                 let layout = Layout::row_major(shape.rank());
                 let form = session.shapes.intern(DeviceShape::new(shape, &layout));
-                Ok(Buffer::from_raw(raw, form, device, None).with_shared(shared))
+                Ok(Buffer::from_raw(raw, form, device).with_shared(shared))
             }
             Err((error, values)) => {
                 let error = error.context(format!("sharing {shape} with {place:?}"));
@@ -261,7 +272,7 @@ impl Buffer {
     /// # Errors
     /// The plugin doesn't tell.
     pub fn memory(&self) -> Result<Memory> {
-        match self.raw.memory()? {
+        match self.raw().memory()? {
             Some(index) => Ok(Memory::new(self.session(), index)),
             None => Err(Error::new(
                 Code::NotFound,
@@ -300,9 +311,14 @@ impl Buffer {
         }
         self.wait()?;
         Ok(HostView {
-            values: self.raw.host_slice(count)?,
+            values: self.raw().host_slice(count)?,
             buffer: self,
         })
+    }
+
+    /// The [label](label()) that it is counted under in [`Client::memory_account`].
+    pub fn label(&self) -> Option<&'static str> {
+        label::name_of(self.held.label())
     }
 
     /// What it takes in the device's memory in bytes, padding included
@@ -311,7 +327,7 @@ impl Buffer {
     /// # Errors
     /// The plugin doesn't tell.
     pub fn on_device_size(&self) -> Result<usize> {
-        self.raw.on_device_size()
+        self.raw().on_device_size()
     }
 
     /// Whether the values are there (or have failed to come).
@@ -319,7 +335,7 @@ impl Buffer {
     /// # Errors
     /// The plugin can't tell.
     pub fn is_ready(&self) -> Result<bool> {
-        self.raw.ready_event()?.is_ready()
+        self.raw().ready_event()?.is_ready()
     }
 
     /// An event that fires when the values are there (`PJRT_Buffer_ReadyEvent`).
@@ -327,7 +343,7 @@ impl Buffer {
     /// # Errors
     /// The plugin makes no event.
     pub fn ready(&self) -> Result<Event> {
-        Ok(Event::new(self.raw.ready_event()?))
+        Ok(Event::new(self.raw().ready_event()?))
     }
 
     /// Blocks until the values are there.
@@ -335,7 +351,7 @@ impl Buffer {
     /// # Errors
     /// The run or transfer that was to fill it failed.
     pub fn wait(&self) -> Result<()> {
-        self.raw.ready_event()?.await_blocking()
+        self.raw().ready_event()?.await_blocking()
     }
 
     /// Copies the values to the host, row-major, and waits for them
@@ -356,7 +372,7 @@ impl Buffer {
     pub fn to_host_async<T: Element>(&self) -> Result<HostRead<T>> {
         self.shape()
             .check_elements(T::TYPE, self.shape().element_count())?;
-        let read = self.raw.read::<T::Stored>(self.shape().element_count())?;
+        let read = self.raw().read::<T::Stored>(self.shape().element_count())?;
         Ok(HostRead::new(read, Arc::clone(&self.form)))
     }
 
@@ -368,7 +384,7 @@ impl Buffer {
     pub fn read_into<T: Element>(&self, values: &mut [T]) -> Result<()> {
         self.shape().check_elements(T::TYPE, values.len())?;
         T::read_stored(values, &mut |stored| {
-            self.raw.read_into(stored)?;
+            self.raw().read_into(stored)?;
             if !self.layout().is_row_major() {
                 let ordered = self.form.to_row_major(stored.to_vec());
                 stored.copy_from_slice(&ordered);
@@ -403,7 +419,7 @@ impl Buffer {
         if size == 0 {
             return Err(Error::invalid("a token has no bytes to read"));
         }
-        let bytes = self.raw.read::<u8>(self.shape().byte_size())?.finish()?;
+        let bytes = self.raw().read::<u8>(self.shape().byte_size())?.finish()?;
         if self.layout().is_row_major() {
             return Ok(bytes);
         }
@@ -414,7 +430,7 @@ impl Buffer {
     /// As [`Buffer::to_bytes`], into memory of that size.
     pub(crate) fn read_bytes_into(&self, bytes: &mut [u8]) -> Result<()> {
         if self.layout().is_row_major() && self.element_type() != ElementType::Token {
-            return self.raw.read_into(bytes);
+            return self.raw().read_into(bytes);
         }
         bytes.copy_from_slice(&self.to_bytes()?);
         Ok(())
@@ -438,7 +454,7 @@ impl Buffer {
     /// # Errors
     /// The memory is another client's.
     pub fn copy_to_memory(&self, memory: &Memory) -> Result<Buffer> {
-        if self.raw.memory()?.is_some() && self.memory()? == *memory {
+        if self.raw().memory()?.is_some() && self.memory()? == *memory {
             return self.copy_on_device();
         }
         self.copy_to(&Place::from(memory))
@@ -460,11 +476,11 @@ impl Buffer {
         }
         let (at, device) = place.resolve()?;
         let raw = self
-            .raw
+            .raw()
             .copy_to(at)
             .map_err(|error| error.context(format!("copying {} to {place:?}", self.shape())))?;
         let form = upload::device_shape_of(&raw, self.shape())?;
-        Ok(Buffer::from_raw(raw, form, device, None))
+        Ok(Buffer::from_raw(raw, form, device))
     }
 
     /// A copy with the same layout, by way of the host.
@@ -484,7 +500,7 @@ impl Buffer {
     /// The run that was to fill it failed; the memory is used up.
     #[doc(alias = "clone")]
     pub fn copy_on_device(&self) -> Result<Buffer> {
-        let place = match self.raw.memory()? {
+        let place = match self.raw().memory()? {
             Some(index) => Place::from(&Memory::new(self.session(), index)),
             None => Place::from(&self.device()),
         };

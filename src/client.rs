@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 
+use crate::account::Account;
 use crate::compile_cache::{self, CompileCache};
 use crate::compile_options::{CompileOptions, Present};
 use crate::device::Device;
@@ -93,6 +94,7 @@ pub(crate) struct Session {
     circumstances: OnceCell<Vec<u8>>,
     pub(crate) shapes: ShapeTable,
     pub(crate) order: LaunchOrder,
+    pub(crate) account: Account,
     layout_habit: OnceCell<LayoutHabit>,
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) memories: Vec<MemoryFacts>,
@@ -131,6 +133,7 @@ impl Client {
                 circumstances: OnceCell::new(),
                 shapes: ShapeTable::default(),
                 order: LaunchOrder::default(),
+                account: Account::new(devices.len()),
                 layout_habit: OnceCell::new(),
                 devices,
                 memories,

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -13,12 +14,13 @@ use crate::pjrt::buffer::Place;
 use crate::shape::{Layout, Shape};
 
 /// A shape in a given order.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DeviceShape {
     pub(crate) shape: Shape,
     /// Row-major whenever the order of elements is: dimensions of size 1 may stand
     /// anywhere in a layout without changing it.
     layout: Layout,
+    bytes: usize,
 }
 
 impl DeviceShape {
@@ -28,11 +30,21 @@ impl DeviceShape {
         } else {
             layout.clone()
         };
-        DeviceShape { shape, layout }
+        DeviceShape {
+            // Elements narrower than a byte lie packed on the device.
+            bytes: packed_size(&shape),
+            shape,
+            layout,
+        }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
+    }
+
+    /// The size on the device in bytes, without padding.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Puts elements that lie in this order into row-major order.
@@ -42,6 +54,21 @@ impl DeviceShape {
         } else {
             self.layout.to_row_major(&self.shape, &values)
         }
+    }
+}
+
+/// The size follows from the shape.
+impl Hash for DeviceShape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.shape.hash(state);
+        self.layout.hash(state);
+    }
+}
+
+fn packed_size(shape: &Shape) -> usize {
+    match shape.element_type().bits() {
+        narrow @ 1..8 => (shape.element_count() as u128 * narrow as u128).div_ceil(8) as usize,
+        _ => shape.byte_size(),
     }
 }
 

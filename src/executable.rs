@@ -226,12 +226,15 @@ impl fmt::Debug for Executable {
 }
 
 /// What a run takes on each device in bytes, as the compiler states it
-/// (`PJRT_Executable_GetCompiledMemoryStats`).
-#[derive(Clone, Copy, Debug)]
+/// (`PJRT_Executable_GetCompiledMemoryStats`). What the plugin doesn't know is `None`, never 0.
+///
+/// All supported plugins have these fields but the peak, which is in the API since 0.72.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutableMemoryStats {
-    /// The program's code.
-    pub generated_code_bytes: i64,
+    /// The program's code. `None` where the plugin doesn't count it, as the CPU plugins: they
+    /// state 0.
+    pub generated_code_bytes: Option<i64>,
     /// All inputs.
     pub argument_bytes: i64,
     /// All outputs, those in donated memory included.
@@ -240,9 +243,14 @@ pub struct ExecutableMemoryStats {
     pub alias_bytes: i64,
     /// Scratch memory.
     pub temp_bytes: i64,
-    /// The most in use at once; `None` below API 0.81.
+    /// The most in use at once. `None` below API 0.72, and where the compiler doesn't reckon it
+    /// and states 0.
+    ///
+    /// Compilers differ in what they count: compare it only between programs of one plugin. For
+    /// what inputs, outputs and scratch take together there is
+    /// [`run_bytes`](ExecutableMemoryStats::run_bytes).
     pub peak_bytes: Option<i64>,
-    /// As above, in host memory.
+    /// As above, in host memory; 0 for a program that uses none beside its device's.
     pub host_generated_code_bytes: i64,
     /// As above, in host memory.
     pub host_argument_bytes: i64,
@@ -254,10 +262,19 @@ pub struct ExecutableMemoryStats {
     pub host_temp_bytes: i64,
 }
 
+impl ExecutableMemoryStats {
+    /// What inputs, outputs and scratch take together on a device, when all is given that the
+    /// program donates: each byte of donated memory once.
+    pub fn run_bytes(&self) -> i64 {
+        self.argument_bytes + self.output_bytes - self.alias_bytes + self.temp_bytes
+    }
+}
+
 impl From<CompiledSizes> for ExecutableMemoryStats {
     fn from(sizes: CompiledSizes) -> ExecutableMemoryStats {
         ExecutableMemoryStats {
-            generated_code_bytes: sizes.generated_code,
+            // No code takes no bytes.
+            generated_code_bytes: Some(sizes.generated_code).filter(|size| *size != 0),
             argument_bytes: sizes.argument,
             output_bytes: sizes.output,
             alias_bytes: sizes.alias,

@@ -4,13 +4,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use crate::account::HeldOutputs;
 use crate::argument::ArgumentList;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
-use crate::pjrt::execute::RawOutputs;
 use crate::roots::{check_order, given_leaves, lent_donor, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
@@ -232,13 +232,12 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// written by hand, or a structure given for another type, come to that.
     fn build(
         &self,
-        raw: &mut RawOutputs,
+        raw: &mut HeldOutputs,
         results: &Structure,
     ) -> Result<R, (Error, Vec<Survivor>)> {
         let count = self.signature_outputs();
         let mut raw = raw.drain(..);
-        let device = &self.executable.devices[0];
-        let mut outputs = self.executable.buffers(device, &mut raw, &None);
+        let mut outputs = self.executable.buffers(&mut raw, &None);
         let built = Source::new(&mut outputs, results).finish::<R>();
         built.map_err(|error| {
             let first = count - outputs.len();

@@ -97,6 +97,7 @@
 // The macros name this crate `::xla`, also inside it.
 extern crate self as xla;
 
+mod account;
 mod advice;
 mod argument;
 mod async_upload;
@@ -132,10 +133,12 @@ mod host_read;
 mod host_tree;
 mod host_vec_error;
 mod host_view;
+mod label;
 mod launch;
 mod leaf_order;
 mod library_file;
 mod memory;
+mod memory_account;
 mod origin;
 mod outputs;
 mod parallel;
@@ -202,7 +205,9 @@ pub use host_read::HostRead;
 pub use host_tree::HostTree;
 pub use host_vec_error::HostVecError;
 pub use host_view::HostView;
+pub use label::{label, LabelScope};
 pub use memory::{Memory, Place};
+pub use memory_account::{DeviceAccount, LabelAccount, MemoryAccount};
 pub use outputs::Outputs;
 pub use parallel::{
     Each, One, ParallelFunction, ParallelParameter, ParallelParameters, Part, Results, Same, Split,

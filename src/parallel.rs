@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::account::HeldOutputs;
 use crate::argument::ArgumentList;
 use crate::device::Device;
 use crate::donation_report::DonationReport;
@@ -21,7 +22,6 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::launch::Launch;
-use crate::pjrt::execute::RawOutputs;
 use crate::roots::{given_leaves, Roots, Structures};
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure};
@@ -250,17 +250,17 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// left. Only trees written by hand, or a structure given for another type, come to that.
     fn build(
         &self,
-        raw: &mut RawOutputs,
+        raw: &mut HeldOutputs,
         record: &Option<Arc<Launch>>,
         structure: &Structure,
     ) -> Result<R::Values, (Error, Vec<Survivor>)> {
-        let devices = &self.executable.devices;
-        let mut building = R::begin(devices.len());
+        let devices = self.executable.devices.len();
+        let mut building = R::begin(devices);
         let mut raw = raw.drain(..);
         let mut failure = None;
         let mut left = Vec::new();
-        for (position, device) in devices.iter().enumerate() {
-            let mut outputs = self.executable.buffers(device, &mut raw, record);
+        for position in 0..devices {
+            let mut outputs = self.executable.buffers(&mut raw, record);
             if failure.is_none() {
                 let mut source = Source::new(&mut outputs, structure);
                 let built = R::build(&mut building, &mut source).and_then(|()| source.exhaust());

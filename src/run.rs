@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::account::{Held, HeldOutputs};
 use crate::argument::{Argument, ArgumentList, Arguments};
 use crate::buffer::Buffer;
 use crate::call_error::{CallError, GivenBack, Lost};
-use crate::device::Device;
 use crate::device_shape;
 use crate::donation_report::{DonationReport, GivenLeaf};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
-use crate::pjrt::execute::{self, Done, RawBuffer, RawOutputs};
+use crate::pjrt::execute::{self, Done, RawBuffer};
 use crate::signature::{plural, Donation, Input};
 use crate::spare::Room;
 
@@ -63,13 +63,11 @@ impl Executable {
         let ends = [list.len()];
         let mut outputs = Outputs::default();
         let mut stated = self.signature.outputs().iter();
-        let device = self.devices[0].index();
-        let mut output = |raw| {
+        let mut output = |held| {
             // As many are given as are stated.
             if let Some(stated) = stated.next() {
                 let form = Arc::clone(stated.form());
-                let buffer = Buffer::from_raw(raw, form, device, None);
-                outputs.buffers.push(buffer);
+                outputs.buffers.push(Buffer::from_held(held, form, None));
             }
         };
         self.launch(list, &ends, &mut output, report)?;
@@ -126,14 +124,14 @@ impl Executable {
         let mut outputs = raw.drain(..);
         let devices = self.devices.iter();
         Ok(devices
-            .map(|device| self.outputs_of(device, &mut outputs, &record))
+            .map(|_| self.outputs_of(&mut outputs, &record))
             .collect())
     }
 
     /// Room for what a launch gives on all devices.
     #[inline]
-    pub(crate) fn raw_outputs(&self) -> RawOutputs {
-        let mut raw = RawOutputs::default();
+    pub(crate) fn raw_outputs(&self) -> HeldOutputs {
+        let mut raw = HeldOutputs::default();
         raw.make_room(self.devices.len() * self.signature.outputs().len());
         raw
     }
@@ -145,7 +143,7 @@ impl Executable {
         &self,
         list: &mut ArgumentList<'_>,
         ends: &[usize],
-        output: &mut impl FnMut(RawBuffer),
+        output: &mut impl FnMut(Held),
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
         let checked = self.check(list, ends).and_then(|()| {
@@ -158,10 +156,11 @@ impl Executable {
         if let Err(error) = checked {
             return Err(CallError::new(error, take_given(list, ends), Vec::new()));
         }
+        let mut hold = |position, index, raw| output(self.hold(list, position, index, raw));
         let outcome = if self.devices.len() == 1 {
-            self.start(list, output).map(|()| None)
+            self.start(list, &mut hold).map(|()| None)
         } else {
-            match self.start_in_turn(list, output) {
+            match self.start_in_turn(list, &mut hold) {
                 Ok(outcome) => outcome,
                 Err(refusal) => {
                     return Err(CallError::new(refusal, take_given(list, ends), Vec::new()))
@@ -181,6 +180,19 @@ impl Executable {
         }
     }
 
+    /// Counts an output, in the place of the donated input whose memory it has.
+    #[inline]
+    fn hold(&self, list: &ArgumentList<'_>, position: usize, index: usize, raw: RawBuffer) -> Held {
+        let output = &self.signature.outputs()[index];
+        if let Some(donor) = output.donor() {
+            let place = position * self.signature.inputs().len() + donor;
+            if let Some(Argument::Given(given)) = list.arguments.get(place) {
+                return given.held().hand_over(raw);
+            }
+        }
+        Held::new(raw, self.devices[position].index(), output.form().bytes())
+    }
+
     /// What became of the given arguments of a run that was started.
     fn report(&self, list: &ArgumentList<'_>) -> Vec<GivenLeaf> {
         let inputs = self.signature.inputs().len();
@@ -197,7 +209,11 @@ impl Executable {
     }
 
     /// Starts a launch that isn't paced, or runs on one device.
-    fn start(&self, list: &ArgumentList<'_>, output: &mut impl FnMut(RawBuffer)) -> Result<()> {
+    fn start(
+        &self,
+        list: &ArgumentList<'_>,
+        output: &mut impl FnMut(usize, usize, RawBuffer),
+    ) -> Result<()> {
         match self.session().pass() {
             None => self.execute(list, output, None),
             Some(pass) => {
@@ -212,7 +228,7 @@ impl Executable {
     fn execute(
         &self,
         list: &ArgumentList<'_>,
-        output: &mut impl FnMut(RawBuffer),
+        output: &mut impl FnMut(usize, usize, RawBuffer),
         done: Option<&mut Done>,
     ) -> Result<()> {
         let inputs = self.signature.inputs().len();
@@ -238,7 +254,7 @@ impl Executable {
     fn start_in_turn(
         &self,
         list: &ArgumentList<'_>,
-        output: &mut impl FnMut(RawBuffer),
+        output: &mut impl FnMut(usize, usize, RawBuffer),
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let turn = self.session().turn();
         if self.paced {
@@ -491,29 +507,27 @@ impl Executable {
 
     fn outputs_of(
         &self,
-        device: &Device,
-        raw: &mut impl Iterator<Item = RawBuffer>,
+        raw: &mut impl Iterator<Item = Held>,
         record: &Option<Arc<Launch>>,
     ) -> Outputs {
         Outputs {
-            buffers: self.buffers(device, raw, record).collect(),
+            buffers: self.buffers(raw, record).collect(),
         }
     }
 
     /// A device's outputs, from the launch's: they follow one another device by device.
     pub(crate) fn buffers<'x>(
         &'x self,
-        device: &'x Device,
-        raw: &'x mut impl Iterator<Item = RawBuffer>,
+        raw: &'x mut impl Iterator<Item = Held>,
         record: &'x Option<Arc<Launch>>,
     ) -> impl ExactSizeIterator<Item = Buffer> + 'x {
         let outputs = self.signature.outputs().iter();
         outputs.map(move |output| {
-            let Some(raw) = raw.next() else {
+            let Some(held) = raw.next() else {
                 unreachable!("a launch gives as many outputs as the executable states")
             };
             let form = Arc::clone(output.form());
-            Buffer::from_raw(raw, form, device.index(), record.clone())
+            Buffer::from_held(held, form, record.clone())
         })
     }
 
@@ -524,7 +538,9 @@ impl Executable {
         let mut lost = Vec::new();
         given.retain(|given| {
             let intact = matches!(given.buffer.raw().is_deleted(), Ok(false));
-            if !intact {
+            if intact {
+                given.buffer.held().count_again();
+            } else {
                 lost.push(Lost {
                     argument: given.argument,
                     device: given.device,

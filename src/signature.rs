@@ -49,6 +49,8 @@ pub struct Output {
     footprint: Footprint,
     returned: Option<usize>,
     sharding: Option<Sharding>,
+    /// The input whose memory it takes over when that is given.
+    donor: Option<usize>,
 }
 
 /// What becomes of an input that is given.
@@ -170,6 +172,11 @@ impl Output {
     pub(crate) fn form(&self) -> &Arc<DeviceShape> {
         &self.form
     }
+
+    /// The input whose memory it has, all of it, when that is given.
+    pub(crate) fn donor(&self) -> Option<usize> {
+        self.donor
+    }
 }
 
 impl fmt::Debug for Input {
@@ -250,6 +257,7 @@ impl Signature {
                     layout,
                     returned: None,
                     sharding: None,
+                    donor: None,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -257,6 +265,7 @@ impl Signature {
         read_names(module, &parameters, &mut inputs);
         read_returned(module, &parameters, &results, &mut outputs);
         read_donations(module, &parameters, &results, &mut inputs)?;
+        note_donors(&inputs, &mut outputs);
         Ok(Signature {
             name: module.name.clone(),
             inputs,
@@ -635,6 +644,19 @@ fn read_donations(
         };
     }
     Ok(())
+}
+
+/// Says for each output whose memory it has.
+fn note_donors(inputs: &[Input], outputs: &mut [Output]) {
+    for (index, input) in inputs.iter().enumerate() {
+        let Donation::Into { output, .. } = input.donation else {
+            continue;
+        };
+        let output = &mut outputs[output];
+        if output.form.bytes() == input.form.bytes() {
+            output.donor = Some(index);
+        }
+    }
 }
 
 fn unreadable(why: impl fmt::Display) -> Error {

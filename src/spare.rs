@@ -80,8 +80,15 @@ impl<T: Copy + 'static, const N: usize> Drop for Room<T, N> {
     #[inline]
     fn drop(&mut self) {
         if self.longer.capacity() > 0 {
-            put(std::mem::take(&mut self.longer));
+            self.put_away();
         }
+    }
+}
+
+impl<T: Copy + 'static, const N: usize> Room<T, N> {
+    #[cold]
+    fn put_away(&mut self) {
+        put(std::mem::take(&mut self.longer));
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn upload(
         None => usual_shape_of(&raw, shape, at)?,
         Some(_) => device_shape_of(&raw, shape)?,
     };
-    Ok(Buffer::from_raw(raw, form, device, None))
+    Ok(Buffer::from_raw(raw, form, device))
 }
 
 /// Refuses a type that is newer than the plugin's API.

@@ -772,12 +772,12 @@ macro_rules! markers {
 markers! {
     Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, ChunkedUpload, Client,
     ClientOptions, Code, CompileCache, CompileCacheEntry, CompileCacheStats, CompileOptions,
-    CompiledProgram, Complex<f32>, Device, DeviceAssignment, Donation, DonationAdvice,
+    CompiledProgram, Complex<f32>, Device, DeviceAccount, DeviceAssignment, Donation, DonationAdvice,
     DonationComparison, DonationPair, DonationReport, Each<Buffer>, ElementType, Error, Event,
     Executable, ExecutableHeader, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
     F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack,
     GivenLeaf, GpuTarget, HostArray<'static>, HostRead<f32>, HostValues<f32>, HostVec<f32>,
-    HostVecError<f32>, Input, Layout, Lost, LostLeaf, Memory, MemoryStats, One<Buffer>,
+    HostVecError<f32>, Input, LabelAccount, Layout, Lost, LostLeaf, Memory, MemoryAccount, MemoryStats, One<Buffer>,
     OptionValue, Output, Outputs, Pairing, Part<Buffer>, PerDevice<Buffer>, PinnedVec<f32>, Place,
     Plugin, Program, ProgramFormat, Progress, RngKey, Same<Buffer>, Shape, Sharding, Signature,
     Split<Buffer>, StableHloVersion, Survivor, Topology, TopologyDevice, TopologyOptions,
@@ -787,10 +787,11 @@ markers! {
 #[test]
 fn every_public_type_may_go_to_other_threads() {
     let checked = check_markers();
-    // Traits and an alias; what has two parameters is below.
+    // Traits and an alias, and a guard that is its thread's; what has two parameters is below.
     let others = [
         "Arguments",
         "Element",
+        "LabelScope",
         "ParallelParameter",
         "ParallelParameters",
         "Parameter",

@@ -79,7 +79,7 @@ fn start(transfer: &Transfer, index: usize, shape: &Shape, device: usize) -> Res
         let sent = transfer.send_borrowed(at, &[]);
         sent.map_err(|refused| refused.error)??;
     }
-    Ok(Buffer::from_raw(raw, form, device, None))
+    Ok(Buffer::from_raw(raw, form, device))
 }
 
 fn check_shape(session: &Arc<Session>, shape: &Shape) -> Result<()> {

@@ -11,10 +11,8 @@ use smallvec::SmallVec;
 use super::client::nothing_from;
 use super::owned::Owned;
 use crate::error::Result;
-use crate::spare::{self, Room};
+use crate::spare::Room;
 
-/// Outputs of all devices together up to which they lie on the stack.
-const INLINE: usize = 64;
 const INLINE_DEVICES: usize = 8;
 /// Arguments, or outputs, of all devices together up to which the lists of pointers to them do:
 /// what isn't used of them has to be filled all the same.
@@ -35,25 +33,23 @@ pub(crate) struct Launch<'a> {
 /// An output, still without a shape.
 pub(crate) type RawBuffer = Owned<PJRT_Buffer>;
 
-/// The outputs of a launch, device by device.
-pub(crate) type RawOutputs = spare::List<[RawBuffer; INLINE]>;
-
 /// What tells when each device is done.
 pub(crate) type Done = SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>;
 
 impl Launch<'_> {
     /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`), and
-    /// hands what it gives to `output`, device by device. `done`, where it is wanted, gets an
-    /// event a device.
+    /// hands what it gives to `output`, device by device, with the positions of the device and
+    /// of the output. `done`, where it is wanted, gets an event a device.
     ///
     /// `buffers` gives every device's list, one after another, each as long as
     /// the program has parameters. The caller has checked all that the plugin
     /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
+    #[inline]
     pub(crate) fn start<'b>(
         &self,
         buffers: impl ExactSizeIterator<Item = &'b Owned<PJRT_Buffer>>,
-        output: &mut impl FnMut(RawBuffer),
+        output: &mut impl FnMut(usize, usize, RawBuffer),
         done: Option<&mut Done>,
     ) -> Result<()> {
         let count = buffers.len();
@@ -93,7 +89,7 @@ impl Launch<'_> {
         &self,
         arguments: &[*mut PJRT_Buffer],
         lists: (&[*const *mut PJRT_Buffer], &[*mut *mut PJRT_Buffer]),
-        output: &mut impl FnMut(RawBuffer),
+        output: &mut impl FnMut(usize, usize, RawBuffer),
         done: Option<&mut Done>,
     ) -> Result<()> {
         let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null_mut());
@@ -124,13 +120,15 @@ impl Launch<'_> {
                 .call(entry::PJRT_LoadedExecutable_Execute, &mut args)
         };
         // Whatever was handed out is owned before the status counts (fact 22).
-        for place in 0..self.devices * self.outputs {
-            // SAFETY: inside the list; just handed out by the session's client, to nobody
-            // else.
-            let made = unsafe { Owned::adopt(session, lists.1[0].add(place).read()) };
-            match made {
-                Some(made) => output(made),
-                None => missing += 1,
+        for (device, list) in lists.1.iter().enumerate() {
+            for index in 0..self.outputs {
+                // SAFETY: inside the list; just handed out by the session's client, to nobody
+                // else.
+                let made = unsafe { Owned::adopt(session, list.add(index).read()) };
+                match made {
+                    Some(made) => output(device, index, made),
+                    None => missing += 1,
+                }
             }
         }
         if let Some(done) = done {

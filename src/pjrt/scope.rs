@@ -99,7 +99,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let shared = raw
             .address()
             .is_ok_and(|address| address == values.as_ptr() as usize);
-        let buffer = Buffer::from_raw(raw, form, device, None).with_shared(shared);
+        let buffer = Buffer::from_raw(raw, form, device).with_shared(shared);
         Ok(self.buffers.keep(Box::new(Entry {
             buffer,
             _borrowed: borrowed,
