@@ -772,16 +772,16 @@ macro_rules! markers {
 markers! {
     Argument<'static>, ArgumentList<'static>, Block, Buffer, CallError, ChunkedUpload, Client,
     ClientOptions, Code, CompileCache, CompileCacheEntry, CompileCacheStats, CompileOptions,
-    CompiledProgram, Complex<f32>, Device, DeviceAccount, DeviceAssignment, Donation, DonationAdvice,
-    DonationComparison, DonationPair, DonationReport, Each<Buffer>, ElementType, Error, Event,
-    Executable, ExecutableHeader, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ,
-    F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>, GivenBack,
-    GivenLeaf, GpuTarget, HostArray<'static>, HostRead<f32>, HostValues<f32>, HostVec<f32>,
-    HostVecError<f32>, Input, LabelAccount, Layout, Lost, LostLeaf, Memory, MemoryAccount, MemoryStats, One<Buffer>,
-    OptionValue, Output, Outputs, Pairing, Part<Buffer>, PerDevice<Buffer>, PinnedVec<f32>, Place,
-    Plugin, Program, ProgramFormat, Progress, RngKey, Same<Buffer>, Shape, Sharding, Signature,
-    Split<Buffer>, StableHloVersion, Survivor, Topology, TopologyDevice, TopologyOptions,
-    UnusedDonor, Value,
+    CompiledProgram, Complex<f32>, Device, DeviceAccount, DeviceAssignment, Donation,
+    DonationAdvice, DonationComparison, DonationPair, DonationReport, Each<Buffer>, ElementType,
+    Error, Event, Executable, ExecutableHeader, ExecutableMemoryStats, F4E2M1FN, F8E3M4, F8E4M3,
+    F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, FunctionError<Buffer>,
+    GivenBack, GivenLeaf, GpuTarget, HostArray<'static>, HostRead<f32>, HostValues<f32>,
+    HostVec<f32>, HostVecError<f32>, Input, LabelAccount, Layout, Lost, LostLeaf, Memory,
+    MemoryAccount, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Pairing, Part<Buffer>,
+    PerDevice<Buffer>, PinnedVec<f32>, Place, Plugin, Program, ProgramFormat, Progress, RngKey,
+    Same<Buffer>, Shape, Sharding, Signature, Split<Buffer>, StableHloVersion, Survivor, Topology,
+    TopologyDevice, TopologyOptions, UnusedDonor, Value,
 }
 
 #[test]
