@@ -61,7 +61,7 @@ pub(crate) fn memory_rows(stats: &ExecutableMemoryStats) -> [(&'static str, Opti
         ("alias", Some(stats.alias_bytes)),
         ("temp", Some(stats.temp_bytes)),
         ("peak", stats.peak_bytes),
-        ("code", Some(stats.generated_code_bytes)),
+        ("code", stats.generated_code_bytes),
     ]
 }
 
