@@ -79,7 +79,10 @@ impl ElementValue {
     /// `allclose` has it. NaNs are alike.
     pub(crate) fn is_close(self, other: ElementValue, relative: f64, absolute: f64) -> bool {
         let close = |a: f64, b: f64| {
-            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= absolute + relative * b.abs()
+            // An infinity is near to nothing but itself, whatever share of it is allowed.
+            let finite = a.is_finite() && b.is_finite();
+            let near = finite && (a - b).abs() <= absolute + relative * b.abs();
+            near || a == b || (a.is_nan() && b.is_nan())
         };
         match (self, other) {
             (ElementValue::Float(a), ElementValue::Float(b)) => close(a, b),
@@ -151,6 +154,11 @@ mod tests {
         assert!(close(f64::NAN, f64::NAN, 0.0, 0.0) && !close(f64::NAN, 0.0, 1.0, 1.0));
         assert!(close(f64::INFINITY, f64::INFINITY, 0.0, 0.0));
         assert!(!close(f64::INFINITY, f64::NEG_INFINITY, 0.0, 1.0));
+        // NumPy: allclose(5., inf) is False, either way round.
+        assert!(!close(5.0, f64::INFINITY, 0.1, 0.0) && !close(f64::INFINITY, 5.0, 0.1, 0.0));
+        assert!(!close(f64::NEG_INFINITY, f64::INFINITY, 0.1, 1.0));
+        let complex = |re, im| ElementValue::Complex(re, im);
+        assert!(!complex(5.0, 1.0).is_close(complex(f64::INFINITY, 1.0), 0.1, 0.0));
         let int =
             |a, b, absolute| ElementValue::Int(a).is_close(ElementValue::Int(b), 0.0, absolute);
         assert!(int(3, 5, 2.0) && !int(3, 5, 1.0));

@@ -34,8 +34,6 @@ pub struct Executable {
     pub(crate) paced: bool,
     /// Whether a launch waits for what is lent where the program donates.
     pub(crate) copies_lent: bool,
-    /// While it is loaded, other launches on the client are known to its own.
-    _counted: Option<Paced>,
 }
 
 impl Executable {
@@ -107,10 +105,12 @@ impl Executable {
         }
         let on_cpu = client.platform_name() == "cpu";
         let paced = signature.has_collectives() && on_cpu;
+        if let Some(counted) = counted.filter(|_| paced && devices.len() > 1) {
+            counted.stays();
+        }
         Ok(Executable {
             paced,
             copies_lent: signature.donates() && on_cpu,
-            _counted: counted.filter(|_| paced && devices.len() > 1),
             raw,
             signature,
             devices,

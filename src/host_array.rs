@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
 use crate::element::{Element, ElementType};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::memory::Place;
 use crate::pjrt::aligned::HostVec;
 use crate::pjrt::host::{self, Plain};
@@ -123,8 +123,15 @@ impl<'a> HostArray<'a> {
         parts: usize,
         part: usize,
     ) -> Result<HostArray<'_>> {
-        self.size_along(axis)?;
-        self.block(&Sharding::split(axis, parts).block(&self.shape, part)?)
+        let size = self.size_along(axis)?;
+        if parts == 0 || size % parts != 0 {
+            // Says what is wrong with it.
+            return self.block(&Sharding::split(axis, parts.min(size + 1)).block(&self.shape, 0)?);
+        }
+        let mut block = Block::whole(&self.shape);
+        block.dims[axis] = size / parts;
+        block.start[axis] = part * block.dims[axis];
+        self.block(&block)
     }
 
     /// The elements as bytes, row-major.
@@ -250,7 +257,10 @@ impl HostArray<'static> {
         HostArray::new(&[value], &[])
     }
 
-    /// An array of zeros (`false` for `pred`).
+    /// An array whose bytes are zero: zeros, `false` for `pred`.
+    ///
+    /// # Panics
+    /// There is no memory for it: the process ends, as for `Vec`.
     pub fn zeros(shape: Shape) -> HostArray<'static> {
         HostArray {
             bytes: Bytes::Owned(HostVec::zeroed(shape.byte_size())),
@@ -266,12 +276,31 @@ impl HostArray<'static> {
         }
     }
 
+    /// As [`HostArray::zeros`], where there is memory for it.
+    pub(crate) fn try_zeros(shape: Shape) -> Result<HostArray<'static>> {
+        match HostVec::try_zeroed(shape.byte_size()) {
+            Some(bytes) => Ok(HostArray {
+                bytes: Bytes::Owned(bytes),
+                shape,
+            }),
+            None => Err(Error::new(
+                Code::ResourceExhausted,
+                format!(
+                    "there is no host memory for the {} bytes of {shape}",
+                    shape.byte_size()
+                ),
+            )),
+        }
+    }
+
     /// Copies a buffer to the host and waits for it.
     ///
     /// # Errors
-    /// The run that was to fill it failed; it is a token.
+    /// The run that was to fill it failed; there is no memory for it; it is a token.
     pub fn read(buffer: &Buffer) -> Result<HostArray<'static>> {
-        let mut array = HostArray::zeros(buffer.shape().clone());
+        // What never came needs no memory, of which it may claim any amount.
+        buffer.wait()?;
+        let mut array = HostArray::try_zeros(buffer.shape().clone())?;
         if let Bytes::Owned(bytes) = &mut array.bytes {
             buffer.read_bytes_into(bytes)?;
         }
@@ -310,7 +339,8 @@ impl<'b> Runs<'b> {
         let mut stride = shape.element_type().host_size();
         for axis in (0..dims.len()).rev() {
             strides[axis] = stride;
-            stride *= dims[axis];
+            // An array without elements may have dims of any size; it isn't walked.
+            stride = stride.saturating_mul(dims[axis]);
         }
         // Axes that are taken whole are one stretch, together with the one before them.
         let mut walked = dims.len();

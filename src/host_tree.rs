@@ -181,17 +181,20 @@ impl<'a, T: Tree> HostTree<'a, T> {
         if parts == 0 {
             return Err(Error::invalid("a tree can't be cut into 0 parts"));
         }
+        // The first part tells of what doesn't divide, before room is made for all.
+        self.map_leaves(|leaf| leaf.part_along(axis, parts, 0))?;
         (0..parts)
             .map(|part| self.map_leaves(|leaf| leaf.part_along(axis, parts, part)))
             .collect()
     }
 
-    /// The tree with zeros at the end of an axis that all leaves have, so that its size
+    /// The tree with bytes of zero at the end of an axis that all leaves have, so that its size
     /// becomes a multiple of `multiple`; and which of the places along the axis are real: a
     /// `pred` vector. Nothing is copied where no zeros are missing.
     ///
     /// # Errors
-    /// A leaf doesn't have the axis; the leaves have different sizes along it; `multiple` is 0.
+    /// A leaf doesn't have the axis; the leaves have different sizes along it; `multiple` is 0;
+    /// there is no memory for it.
     pub fn pad(
         &self,
         axis: usize,
@@ -210,13 +213,13 @@ impl<'a, T: Tree> HostTree<'a, T> {
             }
             let mut dims = leaf.dims().to_vec();
             dims[axis] = padded;
-            let mut larger = HostArray::zeros(Shape::new(leaf.element_type(), &dims)?);
+            let mut larger = HostArray::try_zeros(Shape::new(leaf.element_type(), &dims)?)?;
             larger.put(&Block::whole(leaf.shape()), leaf);
             Ok(larger)
         })?;
-        let mut real = vec![true; size];
-        real.resize(padded, false);
-        let mask = HostArray::new(&real, &[padded])?;
+        let mut mask = HostArray::try_zeros(Shape::of::<bool>(&[padded])?)?;
+        let real = HostArray::new(&vec![true; size], &[size])?;
+        mask.put(&Block::whole(real.shape()), &real);
         Ok((tree, mask))
     }
 

@@ -16,7 +16,7 @@
 //! All that is waited for has been launched, and no lock is held meanwhile that a launch
 //! on one device takes. A client without such programs has none of this.
 
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -42,9 +42,12 @@ impl Launch {
 /// A client's order of launches.
 #[derive(Default)]
 pub(crate) struct LaunchOrder {
-    /// Programs that are loaded, or being compiled, whose launches are paced; and the
-    /// paced launch in flight. While there are none, launches on one device only look here.
+    /// Programs that are being compiled and may be paced, one more once there was one that is,
+    /// and the paced launch in flight. While there are none, launches on one device only look
+    /// here.
     paced: AtomicUsize,
+    /// Whether there ever was such a program, which is counted for good.
+    lasting: AtomicBool,
     /// Held from a launch's turn to its start.
     turn: Mutex<()>,
     gate: Mutex<Gate>,
@@ -108,7 +111,7 @@ impl Records {
     }
 }
 
-/// Counts a program whose launches are paced.
+/// Counts a program whose launches may turn out to be paced, while that isn't known.
 pub(crate) struct Paced {
     session: Arc<Session>,
 }
@@ -120,6 +123,15 @@ impl Paced {
         Paced {
             session: Arc::clone(session),
         }
+    }
+
+    /// It is paced. The client's runs are known to it from now on, also when the program is
+    /// gone and another one comes later: long ones may be under way then.
+    pub(crate) fn stays(self) {
+        if self.session.order.lasting.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        self.session.order.paced.fetch_add(1, Ordering::Relaxed);
     }
 }
 

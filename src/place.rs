@@ -203,7 +203,7 @@ impl Executable {
                 )));
             }
             let (sharding, global) = self.sharding_of(output.sharding(), output.global_shape())?;
-            let mut whole = HostArray::zeros(global);
+            let mut whole = HostArray::try_zeros(global)?;
             for (block, partition) in sharding.distinct(whole.shape(), parts.len())? {
                 let part = HostArray::read(parts[partition]).map_err(on(partition))?;
                 whole.put(&block, &part);

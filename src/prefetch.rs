@@ -45,7 +45,7 @@ enum Worker<'scope> {
 }
 
 impl<T: Send + 'static> Prefetch<'static, T> {
-    /// Runs an iterator at most `ahead` items ahead, but at least one.
+    /// Runs an iterator at most `ahead` items ahead, but at least one and no more than 4,096.
     ///
     /// # Errors
     /// The system gives no thread.
@@ -141,9 +141,12 @@ impl<'scope, T> Prefetch<'scope, T> {
     }
 }
 
+/// The most that is made ahead: room for all of it is taken at the start.
+const MOST: usize = 4096;
+
 /// One item is in the thread's hands when the channel is full.
 fn channel<T>(ahead: usize) -> (SyncSender<T>, Receiver<T>) {
-    sync_channel(ahead.saturating_sub(1))
+    sync_channel(ahead.clamp(1, MOST) - 1)
 }
 
 fn named() -> Builder {
@@ -222,6 +225,12 @@ mod tests {
             }
             assert_eq!(taken, 20);
         }
+    }
+
+    #[test]
+    fn no_bound_is_a_bound() {
+        let items = Prefetch::new(usize::MAX, 0..3).expect("a thread");
+        assert_eq!(items.collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]

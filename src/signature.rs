@@ -38,6 +38,8 @@ pub struct Input {
     footprint: Footprint,
     donation: Donation,
     sharding: Option<Sharding>,
+    /// The shape that the program's text states, over all partitions.
+    stated: Option<Shape>,
 }
 
 /// An output of a program.
@@ -49,6 +51,8 @@ pub struct Output {
     footprint: Footprint,
     returned: Option<usize>,
     sharding: Option<Sharding>,
+    /// As of an input.
+    stated: Option<Shape>,
     /// The input whose memory it takes over when that is given.
     donor: Option<usize>,
 }
@@ -92,9 +96,10 @@ impl Input {
 
     /// The element type and dimensions over all partitions of a replica. `None` where
     /// the sharding isn't known. Where the compiler padded an axis so that it can be cut into
-    /// equal parts, the padding is counted.
+    /// equal parts, the padding is counted, unless the program was compiled from text.
     pub fn global_shape(&self) -> Option<Shape> {
-        self.sharding.as_ref()?.global_shape(self.shape()).ok()
+        let whole = self.sharding.as_ref()?.global_shape(self.shape()).ok()?;
+        Some(self.stated.clone().unwrap_or(whole))
     }
 
     /// The order of its dimensions in the device's memory.
@@ -159,9 +164,10 @@ impl Output {
 
     /// The element type and dimensions over all partitions of a replica. `None` where
     /// the sharding isn't known. Where the compiler padded an axis so that it can be cut into
-    /// equal parts, the padding is counted.
+    /// equal parts, the padding is counted, unless the program was compiled from text.
     pub fn global_shape(&self) -> Option<Shape> {
-        self.sharding.as_ref()?.global_shape(self.shape()).ok()
+        let whole = self.sharding.as_ref()?.global_shape(self.shape()).ok()?;
+        Some(self.stated.clone().unwrap_or(whole))
     }
 
     /// The order of its dimensions in the device's memory.
@@ -243,6 +249,7 @@ impl Signature {
                     layout,
                     donation: Donation::None,
                     sharding: None,
+                    stated: None,
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -257,6 +264,7 @@ impl Signature {
                     layout,
                     returned: None,
                     sharding: None,
+                    stated: None,
                     donor: None,
                 })
             })
@@ -366,8 +374,14 @@ impl Signature {
         let Ok(main) = xla_mlir::parse(program.as_bytes()) else {
             return;
         };
+        if main.inputs.len() == self.inputs.len() {
+            for (input, stated) in self.inputs.iter_mut().zip(&main.inputs) {
+                input.stated = stated_shape(input.shape(), &stated.tensor);
+            }
+        }
         if main.outputs.len() == self.outputs.len() {
             for (output, named) in self.outputs.iter_mut().zip(main.outputs) {
+                output.stated = stated_shape(output.shape(), &named.tensor);
                 output.name = named.name;
             }
         }
@@ -470,6 +484,17 @@ impl fmt::Display for Signature {
         }
         Ok(())
     }
+}
+
+/// The shape that a text states of what is `local` on one device.
+fn stated_shape(local: &Shape, tensor: &xla_mlir::Tensor) -> Option<Shape> {
+    let dims = tensor.dims.as_ref()?.iter().map(|dim| match dim {
+        xla_mlir::Dim::Static(size) => usize::try_from(*size).ok(),
+        xla_mlir::Dim::Dynamic => None,
+    });
+    let dims: Vec<usize> = dims.collect::<Option<_>>()?;
+    let same_rank = dims.len() == local.rank();
+    same_rank.then(|| Shape::new(local.element_type(), &dims).ok())?
 }
 
 /// A count with its noun.

@@ -264,7 +264,7 @@ fn concat(parts: &[HostArray<'_>], axis: usize) -> Result<HostArray<'static>> {
         }
         dims[axis] += part.dims()[axis];
     }
-    let mut whole = HostArray::zeros(Shape::new(first.element_type(), &dims)?);
+    let mut whole = HostArray::try_zeros(Shape::new(first.element_type(), &dims)?)?;
     let mut start = 0;
     for part in parts {
         let mut block = Block::whole(part.shape());

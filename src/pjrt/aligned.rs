@@ -34,20 +34,23 @@ impl<T: Plain> HostVec<T> {
     /// # Panics
     /// The size in bytes is more than an `isize` counts, as for `Vec`.
     pub fn zeroed(len: usize) -> HostVec<T> {
+        match HostVec::try_zeroed(len) {
+            Some(zeros) => zeros,
+            None => handle_alloc_error(Self::layout(len)),
+        }
+    }
+
+    /// `len` zeros, where there is memory for them.
+    pub(crate) fn try_zeroed(len: usize) -> Option<HostVec<T>> {
         let layout = Self::layout(len);
         if layout.size() == 0 {
-            return HostVec {
-                start: NonNull::dangling(),
-                len,
-            };
+            let start = NonNull::dangling();
+            return Some(HostVec { start, len });
         }
         // SAFETY: the layout has a size.
         let start = unsafe { alloc_zeroed(layout) }.cast::<T>();
-        match NonNull::new(start) {
-            // All-zero bytes are a value of every `Plain`.
-            Some(start) => HostVec { start, len },
-            None => handle_alloc_error(layout),
-        }
+        // All-zero bytes are a value of every `Plain`.
+        NonNull::new(start).map(|start| HostVec { start, len })
     }
 
     /// The same values in memory of their own.
