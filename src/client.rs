@@ -300,8 +300,8 @@ impl Client {
     ///
     /// # Errors
     /// The program is not what its format says, or needs more devices than there
-    /// are; an option is refused; the compiler fails. All that would end the
-    /// process inside the plugin is refused before it is asked.
+    /// are; an option is refused; the compiler fails. What would end the
+    /// process inside the plugin, and can be seen, is refused before it is asked.
     pub fn compile(&self, program: &Program, options: &CompileOptions) -> Result<Executable> {
         Executable::compile(self, program, options)
     }

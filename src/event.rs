@@ -20,7 +20,8 @@ use crate::pjrt::Owned;
 /// An event that has fired may carry the error that kept the work from being done;
 /// every way of waiting gives it. Dropping an event cancels nothing.
 ///
-/// Tasks are woken one after another on a thread of this crate: a waker must not block. For the
+/// Tasks are woken one after another on a thread of this crate: a waker must not block, and
+/// should not be the last that holds a client's handles when the process ends (0.106 aborts then). For the
 /// first of several there is [`wait_any`](crate::wait_any).
 pub struct Event {
     raw: Owned<PJRT_Event>,

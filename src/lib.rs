@@ -88,10 +88,12 @@
 //! # Safety
 //!
 //! `unsafe` stands only in the crate's `pjrt` module and in `pjrt_sys`, the raw C API.
-//! What can end the process inside a plugin is refused before the plugin sees it. Two
-//! things are trusted: that a file named as a plugin is one, and that bytes given to
-//! [`Client::deserialize`], or lying in the folder of a [`CompileCache`], come from
-//! [`Executable::serialize`] or [`CompiledProgram::serialize`].
+//! What can end the process inside a plugin is refused before the plugin sees it, as far as it
+//! can be seen from outside. Three things are trusted: that a file named as a plugin is one; that
+//! bytes given to [`Client::deserialize`], or lying in the folder of a [`CompileCache`], come from
+//! [`Executable::serialize`] or [`CompiledProgram::serialize`]; and that all devices of a program
+//! come to its collectives: on CPU the process ends a minute after one doesn't, because it took
+//! another branch, or because the memory was used up on some devices and not on others.
 #![deny(unsafe_code)]
 
 // The macros name this crate `::xla`, also inside it.

@@ -26,7 +26,8 @@ pub(crate) enum Replicas {
 impl Executable {
     /// Uploads host arrays, which are the same for all replicas, for the inputs from
     /// `first_input` on. Arrays have the shape that the program states before it is
-    /// partitioned ([`Input::global_shape`]); each partition gets its part.
+    /// partitioned ([`Input::global_shape`]); each partition gets its part. Axes that are not cut
+    /// into equal parts are refused.
     ///
     /// # Errors
     /// There are fewer inputs than leaves; an array has another element type or shape than

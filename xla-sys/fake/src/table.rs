@@ -119,6 +119,7 @@ functions! {
         PJRT_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args) => executable::cost_analysis;
         PJRT_Executable_SizeOfGeneratedCodeInBytes(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args) => executable::code_size;
         PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args) => executable::optimized_program;
+        PJRT_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args) => executable::fingerprint;
         PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args) => executable::serialize;
         PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args) => executable::deserialize;
         PJRT_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args) => executable::destroy_loaded;

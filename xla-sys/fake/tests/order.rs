@@ -124,9 +124,24 @@ fn runs_wait_for_a_collective_before_them() {
     drop(world.launch(&program));
     drop(program);
     check_waits(&fake, || drop(world.run()));
-    assert!(!asked_for_events(&fake, || drop(world.run())));
     fake.release_events();
     drop((on_one, on_both, apart, world));
+    fake.assert_clean();
+}
+
+/// A run that began after the client's last program with collectives had gone is waited for
+/// by the next one's launch.
+#[test]
+fn a_later_program_knows_of_runs_before_it() {
+    let fake = cpu();
+    let world = World::new(&fake);
+    drop(compile(&world.client, REPLICATED));
+    fake.events(EventKind::Completion, Readiness::Held);
+    drop(world.run());
+    let program = compile(&world.client, REPLICATED);
+    check_waits(&fake, || drop(world.launch(&program)));
+    fake.release_events();
+    drop((program, world));
     fake.assert_clean();
 }
 
@@ -169,21 +184,6 @@ fn events_are_asked_for_only_beside_collectives_on_cpu() {
             on_one
         };
         assert!(!asked());
-        let programs = [(); 2].map(|()| compile(&world.client, REPLICATED));
-        let bytes = programs[0].serialize().expect("bytes");
-        assert_eq!(asked(), platform == "cpu");
-        let [first, second] = programs;
-        drop(first);
-        assert_eq!(asked(), platform == "cpu");
-        drop(second);
-        assert!(!asked());
-        let loaded = world.client.deserialize(&bytes).expect("loads");
-        assert_eq!(asked(), platform == "cpu");
-        assert!(asked_for_events(&fake, || drop(world.launch(&loaded))) == (platform == "cpu"));
-        drop(loaded);
-        // The launch in flight counts until it is waited for.
-        asked_for_events(&fake, || drop(world.run()));
-        assert!(!asked());
         // One that isn't loaded after all doesn't count.
         fake.fail(
             "PJRT_Client_Compile",
@@ -193,7 +193,24 @@ fn events_are_asked_for_only_beside_collectives_on_cpu() {
         let refused = world.client.compile(&refused, &xla::CompileOptions::new());
         assert!(refused.is_err());
         assert!(!asked());
+        let program = compile(&world.client, REPLICATED);
+        let bytes = program.serialize().expect("bytes");
+        assert_eq!(asked(), platform == "cpu");
+        // Runs that are under way when another one comes must be known, so it lasts.
+        drop(program);
+        assert_eq!(asked(), platform == "cpu");
         drop((refused, apart, world));
+        fake.assert_clean();
+
+        let fake = Fake::builder().platform(platform).build();
+        let world = World::new(&fake);
+        let loaded = world.client.deserialize(&bytes).expect("loads");
+        assert!(asked_for_events(&fake, || drop(world.launch(&loaded))) == (platform == "cpu"));
+        assert_eq!(
+            asked_for_events(&fake, || drop(world.run())),
+            platform == "cpu"
+        );
+        drop((loaded, world));
         fake.assert_clean();
     }
 }

@@ -44,6 +44,7 @@ fn a_null_slot_is_told_by_name() {
                     "PJRT_DeviceDescription_Attributes",
                     "PJRT_TopologyDescription_Attributes",
                     "PJRT_TopologyDescription_Fingerprint",
+                    "PJRT_Executable_Fingerprint",
                     "PJRT_Executable_GetCostAnalysis",
                     "PJRT_AsyncHostToDeviceTransferManager_SetBufferError",
                     "PJRT_Buffer_CopyRawToHost",
