@@ -12,7 +12,7 @@ use crate::pjrt::aligned::HostVec;
 use crate::pjrt::host::{self, Plain};
 use crate::pjrt::host_values::HostValues;
 use crate::shape::Shape;
-use crate::sharding::{Block, Sharding};
+use crate::sharding::{uneven, Block};
 
 /// An array in host memory: a shape and row-major bytes, borrowed or owned. What is spread
 /// over devices, and what comes back from them.
@@ -125,8 +125,7 @@ impl<'a> HostArray<'a> {
     ) -> Result<HostArray<'_>> {
         let size = self.size_along(axis)?;
         if parts == 0 || size % parts != 0 {
-            // Says what is wrong with it.
-            return self.block(&Sharding::split(axis, parts.min(size + 1)).block(&self.shape, 0)?);
+            return Err(uneven(&self.shape, axis, parts));
         }
         let mut block = Block::whole(&self.shape);
         block.dims[axis] = size / parts;

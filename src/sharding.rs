@@ -187,12 +187,7 @@ impl Sharding {
                 if size % parts == 0 {
                     return Ok(size / parts);
                 }
-                Err(Error::invalid(format!(
-                    "axis {axis} of {global} has the size {size}, which can't be cut into {parts} \
-                     equal parts: the remainder is {}; make it a multiple of {parts}, or fill it up \
-                     with `HostTree::pad` or `PerDevice::shard_padded`",
-                    size % parts
-                )))
+                Err(uneven(global, axis, *parts))
             })
             .collect::<Result<_>>()?;
         Shape::new(global.element_type(), &dims)
@@ -283,6 +278,17 @@ impl Sharding {
             _ => 1,
         }
     }
+}
+
+/// Says that an axis can't be cut into so many equal parts.
+pub(crate) fn uneven(global: &Shape, axis: usize, parts: usize) -> Error {
+    let size = global.dims()[axis];
+    Error::invalid(format!(
+        "axis {axis} of {global} has the size {size}, which can't be cut into {parts} equal parts: \
+         the remainder is {}; make it a multiple of {parts}, or fill it up with `HostTree::pad` or \
+         `PerDevice::shard_padded`",
+        size.checked_rem(parts).unwrap_or(size)
+    ))
 }
 
 impl PartialEq for Sharding {
