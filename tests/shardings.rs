@@ -317,14 +317,32 @@ fn partitioned_by_hand_is_not_known() {
         .contains("f32[6]{0}  {sharding not known}"));
 }
 
-/// The compilers pad what can't be cut into equal parts.
+/// The compilers pad what can't be cut into equal parts. The text says how much of it is real, and
+/// nothing is placed that would lie in the padding.
 #[test]
-fn padding_is_counted() {
+fn padding_is_told_from_what_the_text_states() {
     let stated = "{devices=[4]<=[4]}";
-    let executable = doubling(&client(4), "10", stated, stated);
+    let client = client(4);
+    let executable = doubling(&client, "10", stated, stated);
     let input = &executable.signature().inputs()[0];
     assert_eq!(input.shape().dims(), [3]);
-    assert_eq!(input.global_shape().expect("known").dims(), [12]);
+    assert_eq!(input.global_shape().expect("known").dims(), [10]);
+    for (length, words) in [
+        (10, ["size 10", "4 equal parts", "remainder is 2"]),
+        (12, ["wanted", "[10]", "[12]"]),
+    ] {
+        let host = xla::HostArray::new(&vec![1f32; length], &[length]).expect("an array");
+        let placed = executable.place::<xla::Buffer>(0, &host.into());
+        let message = placed.expect_err("refused").to_string();
+        for word in words {
+            assert!(message.contains(word), "no {word} in: {message}");
+        }
+    }
+    // Loaded without its text, it has the padded shape only.
+    let loaded = client.deserialize(&executable.serialize().expect("bytes"));
+    let loaded = loaded.expect("loads");
+    let whole = loaded.signature().inputs()[0].global_shape();
+    assert_eq!(whole.expect("known").dims(), [12]);
 }
 
 /// The form by the axes of a mesh, which 0.115 gives back as it is. 0.81 doesn't know it, and
