@@ -60,10 +60,14 @@ fn check_slow(outputs: &Outputs, rounds: i32) {
 /// The rounds of [`SLOW`] that take about `wanted` here.
 fn rounds_for(slow: &Slow, wanted: Duration) -> i32 {
     let some = 20_000;
-    slow.run(some)[0].wait().expect("a run");
-    let start = Instant::now();
-    slow.run(some)[0].wait().expect("a run");
-    let rounds = f64::from(some) * wanted.as_secs_f64() / start.elapsed().as_secs_f64();
+    // The quickest of a few: the others had neighbours.
+    let tries = (0..8).map(|_| {
+        let start = Instant::now();
+        slow.run(some)[0].wait().expect("a run");
+        start.elapsed()
+    });
+    let quickest = tries.min().expect("some tries");
+    let rounds = f64::from(some) * wanted.as_secs_f64() / quickest.as_secs_f64();
     rounds as i32
 }
 
