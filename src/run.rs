@@ -1,5 +1,7 @@
-//! Running a program: what is checked before the launch, the launch, and what becomes of
-//! the arguments.
+//! Running a program: the launch, and what becomes of the arguments.
+
+mod check;
+mod readiness;
 
 use std::sync::Arc;
 
@@ -9,14 +11,12 @@ use crate::account::{Held, HeldOutputs};
 use crate::argument::{Argument, ArgumentList, Arguments};
 use crate::buffer::Buffer;
 use crate::call_error::{CallError, GivenBack, Lost};
-use crate::device_shape;
 use crate::donation_report::{DonationReport, GivenLeaf};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
 use crate::pjrt::execute::{self, Done, RawBuffer};
-use crate::signature::{plural, Donation, Input};
 use crate::spare::Room;
 
 impl Executable {
@@ -272,239 +272,6 @@ impl Executable {
         Ok(started.map(|()| Some(alone.follow(done))))
     }
 
-    /// Everything that the plugin doesn't check, or checks too late.
-    fn check(&self, list: &ArgumentList<'_>, ends: &[usize]) -> Result<()> {
-        if ends.len() != self.devices.len() {
-            return Err(self.wrong_device_count(ends.len()));
-        }
-        let mut start = 0;
-        for (position, end) in ends.iter().enumerate() {
-            let own = list.arguments.get(start..*end).ok_or_else(|| {
-                Error::invalid("an implementation of `Arguments` took arguments from the list")
-            })?;
-            self.check_device(position, own)?;
-            start = *end;
-        }
-        if ends.len() == 1 {
-            return Ok(());
-        }
-        let inputs = self.signature.inputs().len();
-        for index in inputs..list.len() {
-            // The lists of all devices are equally long: each was checked.
-            if list.arguments[index].is_lent() != list.arguments[index % inputs].is_lent() {
-                return Err(self.given_and_lent(list, index % inputs, index / inputs));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_device(&self, position: usize, arguments: &[Argument<'_>]) -> Result<()> {
-        let inputs = self.signature.inputs();
-        if arguments.len() != inputs.len() {
-            return Err(Error::invalid(format!(
-                "`{}` takes {}, but {} given{}",
-                self.signature.name(),
-                plural(inputs.len(), "argument"),
-                match arguments.len() {
-                    1 => "1 was".to_owned(),
-                    other => format!("{other} were"),
-                },
-                self.on_device(position)
-            )));
-        }
-        match self.first_misfit(position, arguments) {
-            None => Ok(()),
-            Some(index) => {
-                let name = self.signature.describe_input(index);
-                Err(self.misfit(position, index, &arguments[index], &name))
-            }
-        }
-    }
-
-    /// The first of a device's arguments that is not what the program takes.
-    fn first_misfit(&self, position: usize, arguments: &[Argument<'_>]) -> Option<usize> {
-        let inputs = self.signature.inputs();
-        arguments.iter().zip(inputs).position(|(argument, input)| {
-            !self.fits(position, input, argument.buffer())
-                || (argument.is_lent() && must_be_given(input.donation()))
-        })
-    }
-
-    /// The first of a device's arguments with another shape, layout, device or client than
-    /// the program's.
-    pub(crate) fn first_wrong_shape(
-        &self,
-        position: usize,
-        arguments: &[Argument<'_>],
-    ) -> Option<usize> {
-        let mut pairs = arguments.iter().zip(self.signature.inputs());
-        pairs.position(|(argument, input)| !self.fits(position, input, argument.buffer()))
-    }
-
-    /// Whether a buffer has an input's shape and layout, and lies on the device.
-    pub(crate) fn fits(&self, position: usize, input: &Input, buffer: &Buffer) -> bool {
-        device_shape::same(buffer.form(), input.form())
-            && buffer.device_index() == self.devices[position].index()
-            && Arc::ptr_eq(buffer.session(), self.session())
-    }
-
-    #[cold]
-    fn wrong_device_count(&self, lists: usize) -> Error {
-        let hint = if lists == 1 {
-            "; pass a list for each with `run_per_device`, or trees with `parallel`"
-        } else {
-            ""
-        };
-        Error::invalid(format!(
-            "`{}` runs on {}, but arguments for {lists} were given{hint}",
-            self.signature.name(),
-            plural(self.devices.len(), "device"),
-        ))
-    }
-
-    #[cold]
-    fn given_and_lent(&self, list: &ArgumentList<'_>, index: usize, position: usize) -> Error {
-        let (first, other) = if list.arguments[index].is_lent() {
-            ("lent", "given")
-        } else {
-            ("given", "lent")
-        };
-        Error::invalid(format!(
-            "{} of `{}` is {first} on device 0 and {other} on device {position}; give or lend it on \
-             all devices",
-            self.signature.describe_input(index),
-            self.signature.name(),
-        ))
-    }
-
-    /// Says what is wrong with an argument, which is called `name`.
-    #[cold]
-    pub(crate) fn misfit(
-        &self,
-        position: usize,
-        index: usize,
-        argument: &Argument<'_>,
-        name: &str,
-    ) -> Error {
-        let input = &self.signature.inputs()[index];
-        let buffer = argument.buffer();
-        let of = format!(
-            "{name} of `{}`{}",
-            self.signature.name(),
-            self.on_device(position)
-        );
-        if !Arc::ptr_eq(buffer.session(), self.session()) {
-            return Error::invalid(format!(
-                "{of} belongs to another client than the program; make it on the program's client"
-            ));
-        }
-        if *buffer.shape() != *input.shape() {
-            return Error::invalid(format!(
-                "{of}: wanted {}, got {}",
-                input.shape(),
-                buffer.shape()
-            ));
-        }
-        if **buffer.form() != **input.form() {
-            return Error::invalid(format!(
-                "{of}: wanted {} with the layout {}, got the layout {}; make it with \
-                 `Buffer::from_host_in_layout`",
-                input.shape(),
-                input.layout(),
-                buffer.layout()
-            ));
-        }
-        let device = &self.devices[position];
-        if buffer.device() != *device {
-            return Error::invalid(format!(
-                "{of}: wanted it on {device:?}, but it is on {:?}; copy it with `copy_to_device`",
-                buffer.device()
-            ));
-        }
-        Error::invalid(format!(
-            "{of} is lent, but the program must consume it (a must-alias of HLO); pass it by value"
-        ))
-    }
-
-    fn name_of(&self, position: usize, index: usize) -> String {
-        format!(
-            "{} of `{}`{}",
-            self.signature.describe_input(index),
-            self.signature.name(),
-            self.on_device(position)
-        )
-    }
-
-    fn on_device(&self, position: usize) -> String {
-        if self.devices.len() == 1 {
-            String::new()
-        } else {
-            format!(" on device {position}")
-        }
-    }
-
-    fn make_sure_of(&self, list: &ArgumentList<'_>) -> Result<()> {
-        self.make_sure_where(list, self.paced, |_| true)
-            .map_err(|(place, error)| self.name_place(place, error))
-    }
-
-    /// Whether all arguments of a collective launch have values, before its turn: what
-    /// `launch` asks again is then known, and a refusal leaves the arguments where they are.
-    /// The place of the first that has none, with the reason.
-    pub(crate) fn await_arguments(
-        &self,
-        list: &ArgumentList<'_>,
-    ) -> std::result::Result<(), (usize, Error)> {
-        if !self.signature.has_collectives() {
-            return Ok(());
-        }
-        if self.paced {
-            // The outcome of the launch before it tells of most arguments at once.
-            self.session().turn().settle();
-        }
-        self.make_sure_where(list, self.paced, |_| true)
-    }
-
-    fn name_place(&self, place: usize, error: Error) -> Error {
-        let inputs = self.signature.inputs().len();
-        error.context(self.name_of(place / inputs, place % inputs))
-    }
-
-    /// What is lent where the program donates is copied by XLA, and on CPU the copy of a
-    /// buffer without values ends the process (fact 28).
-    fn make_sure_of_copied(&self, list: &ArgumentList<'_>) -> Result<()> {
-        // Most programs are given all that they donate.
-        if !list.arguments.iter().any(Argument::is_lent) {
-            return Ok(());
-        }
-        let inputs = self.signature.inputs();
-        let donates = |place: usize| {
-            matches!(
-                inputs[place % inputs.len()].donation(),
-                Donation::Into { .. }
-            )
-        };
-        let mut arguments = list.arguments.iter().enumerate();
-        if arguments.any(|(place, argument)| argument.is_lent() && donates(place)) {
-            self.make_sure_where(list, true, donates)
-                .map_err(|(place, error)| self.name_place(place, error))?;
-        }
-        Ok(())
-    }
-
-    fn make_sure_where(
-        &self,
-        list: &ArgumentList<'_>,
-        wait: bool,
-        chosen: impl Fn(usize) -> bool,
-    ) -> std::result::Result<(), (usize, Error)> {
-        let arguments = list.arguments.iter().enumerate();
-        for (place, argument) in arguments.filter(|(place, _)| chosen(*place)) {
-            launch::make_sure(argument.buffer(), wait).map_err(|error| (place, error))?;
-        }
-        Ok(())
-    }
-
     fn outputs_of(
         &self,
         raw: &mut impl Iterator<Item = Held>,
@@ -556,10 +323,6 @@ impl Executable {
             _ => failed.out_of_step(),
         }
     }
-}
-
-fn must_be_given(donation: Donation) -> bool {
-    matches!(donation, Donation::Into { required: true, .. })
 }
 
 /// The arguments that XLA may not consume; the same on every device. Written into `indices`,
