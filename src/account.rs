@@ -6,75 +6,92 @@
 //! nothing is added or subtracted: it never counts twice, nor shows as a peak.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use pjrt_sys::PJRT_Buffer;
 
+use crate::device_shape::DeviceShape;
 use crate::label;
+use crate::pjrt::handed::Handed;
 use crate::pjrt::Owned;
-use crate::spare;
 
-/// The outputs of a launch, device by device: up to so many of all devices together lie on
-/// the stack.
-pub(crate) type HeldOutputs = spare::List<[Held; 64]>;
-
-/// A handle to a buffer's memory, which is on the account of its client.
+/// A handle to a buffer's memory, which is on the account of its client, with what is known of
+/// it.
 pub(crate) struct Held {
     raw: Owned<PJRT_Buffer>,
-    bytes: u64,
+    form: Arc<DeviceShape>,
     device: u32,
     label: label::Number,
-    /// Cleared once an output has taken the entry over.
-    counted: AtomicBool,
+    /// Set once the values are known to be there.
+    good: AtomicBool,
+    /// Whether it shares the host memory that it was made of.
+    shared: AtomicBool,
 }
 
 impl Held {
     /// Counts a new buffer under the thread's label.
     #[inline]
-    pub(crate) fn new(raw: Owned<PJRT_Buffer>, device: usize, bytes: usize) -> Held {
+    pub(crate) fn new(raw: Owned<PJRT_Buffer>, form: Arc<DeviceShape>, device: usize) -> Held {
         let held = Held {
             raw,
-            // A client with 2^32 devices is not a case; nor is one with so much memory, but a
-            // program whose run can only fail may state any size.
-            bytes: (bytes as u64).min(BYTES),
+            form,
+            // A client with 2^32 devices is not a case.
             device: device as u32,
             label: label::current(),
-            counted: AtomicBool::new(true),
+            good: AtomicBool::new(false),
+            shared: AtomicBool::new(false),
         };
-        let account = &held.raw.session().account;
-        account.each(&held, |tally| tally.add(held.bytes));
+        held.change(|tally| tally.add(held.bytes()));
         held
     }
 
-    /// An output that lives in this input's memory, and is counted in its place.
+    /// Becomes the next output of a launch, which lives in this memory: it is counted in its
+    /// place. False where there is none.
     #[inline]
-    pub(crate) fn hand_over(&self, raw: Owned<PJRT_Buffer>) -> Held {
-        let counted = self.counted.load(Ordering::Relaxed);
-        // The input was given: nobody else has it.
-        self.counted.store(false, Ordering::Relaxed);
-        Held {
-            raw,
-            bytes: self.bytes,
-            device: self.device,
-            label: self.label,
-            counted: AtomicBool::new(counted),
+    pub(crate) fn take_in_place(
+        &mut self,
+        handed: &mut Handed<'_>,
+        form: &Arc<DeviceShape>,
+    ) -> bool {
+        if !Arc::ptr_eq(&self.form, form) {
+            self.change_form(form);
+        }
+        self.good = AtomicBool::new(false);
+        self.shared = AtomicBool::new(false);
+        handed.take_in_place(&mut self.raw)
+    }
+
+    /// Of the same size with padding; without, it may be another.
+    #[cold]
+    fn change_form(&mut self, form: &Arc<DeviceShape>) {
+        let before = self.bytes();
+        self.form = Arc::clone(form);
+        let now = self.bytes();
+        if before != now {
+            self.change(|tally| tally.remove(before));
+            self.change(|tally| tally.add(now));
         }
     }
 
-    /// Counts an input again that outlived a call that failed. What that call handed out is
-    /// about to be dropped, so this is no peak.
-    pub(crate) fn count_again(&self) {
-        if !self.counted.load(Ordering::Relaxed) {
-            self.counted.store(true, Ordering::Relaxed);
-            let account = &self.raw.session().account;
-            account.each(self, |tally| {
-                tally.add_quietly(self.bytes);
-            });
-        }
+    /// Does something to each tally that it is counted in.
+    #[inline]
+    fn change(&self, change: impl Fn(&Tally)) {
+        self.raw.session().account.each(self, change);
+    }
+
+    /// What it is counted as. Nothing has as much memory, but a program whose run can only fail
+    /// may state any size.
+    #[inline]
+    fn bytes(&self) -> u64 {
+        (self.form.bytes() as u64).min(BYTES)
     }
 
     pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
         &self.raw
+    }
+
+    pub(crate) fn form(&self) -> &Arc<DeviceShape> {
+        &self.form
     }
 
     pub(crate) fn device(&self) -> usize {
@@ -84,15 +101,28 @@ impl Held {
     pub(crate) fn label(&self) -> label::Number {
         self.label
     }
+
+    pub(crate) fn is_known_good(&self) -> bool {
+        self.good.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_good(&self) {
+        self.good.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_shared(&mut self, shared: bool) {
+        self.shared = AtomicBool::new(shared);
+    }
 }
 
 impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
-        if *self.counted.get_mut() {
-            let account = &self.raw.session().account;
-            account.each(self, |tally| tally.remove(self.bytes));
-        }
+        self.change(|tally| tally.remove(self.bytes()));
     }
 }
 
@@ -178,21 +208,15 @@ pub(crate) struct Figures {
 impl Tally {
     #[inline]
     fn add(&self, bytes: u64) {
-        let live = self.add_quietly(bytes);
-        if live > self.peak.load(Ordering::Relaxed) {
-            self.peak.fetch_max(live, Ordering::Relaxed);
-        }
-    }
-
-    /// Adds a buffer without a look at the peak; the live bytes.
-    #[inline]
-    fn add_quietly(&self, bytes: u64) -> u64 {
         let before = self.packed.fetch_add(BUFFER + bytes, Ordering::Relaxed);
         let (after, carry) = before.overflowing_add(BUFFER + bytes);
         if carry {
             self.carried.fetch_add(1, Ordering::Relaxed);
         }
-        after & BYTES
+        let live = after & BYTES;
+        if live > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(live, Ordering::Relaxed);
+        }
     }
 
     #[inline]
@@ -254,13 +278,5 @@ mod tests {
         (0..1000).for_each(|_| tally.remove(BYTES));
         let now = tally.figures();
         assert_eq!((now.live_bytes, now.live_buffers), (0, 0));
-    }
-
-    #[test]
-    fn added_again_is_no_peak() {
-        let tally = Tally::default();
-        tally.add(8);
-        tally.add_quietly(8);
-        assert_eq!(tally.figures(), figures(16, 8, 2));
     }
 }

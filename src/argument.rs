@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
+use crate::device::Device;
 use crate::executable::Executable;
 use crate::spare;
 
@@ -16,6 +17,7 @@ pub enum Argument<'a> {
 }
 
 impl Argument<'_> {
+    #[inline]
     pub(crate) fn buffer(&self) -> &Buffer {
         match self {
             Argument::Given(buffer) => buffer,
@@ -23,6 +25,7 @@ impl Argument<'_> {
         }
     }
 
+    #[inline]
     pub(crate) fn is_lent(&self) -> bool {
         matches!(self, Argument::Lent(_))
     }
@@ -46,8 +49,9 @@ const ARGUMENTS: usize = 64;
 /// The flat list of a device's arguments, in the program's order.
 #[derive(Debug, Default)]
 pub struct ArgumentList<'a> {
-    // A run with no more allocates nothing for its arguments.
-    pub(crate) arguments: SmallVec<[Argument<'a>; ARGUMENTS]>,
+    /// A run with no more allocates nothing for its arguments. `None` is in the place of one
+    /// that an output has taken.
+    slots: SmallVec<[Option<Argument<'a>>; ARGUMENTS]>,
     /// Where it is set, arguments are compared with a program's inputs and not kept.
     comparison: Option<Comparison<'a>>,
 }
@@ -56,7 +60,7 @@ pub struct ArgumentList<'a> {
 #[derive(Debug)]
 struct Comparison<'a> {
     executable: &'a Executable,
-    position: usize,
+    device: &'a Device,
     seen: usize,
     fit: bool,
 }
@@ -66,7 +70,7 @@ impl<'a> ArgumentList<'a> {
     #[inline]
     pub fn new() -> Self {
         ArgumentList {
-            arguments: SmallVec::new(),
+            slots: SmallVec::new(),
             comparison: None,
         }
     }
@@ -76,7 +80,7 @@ impl<'a> ArgumentList<'a> {
     pub fn push(&mut self, argument: impl Into<Argument<'a>>) {
         let argument = argument.into();
         match &mut self.comparison {
-            None => self.arguments.push(argument),
+            None => self.slots.push(Some(argument)),
             Some(comparison) => comparison.see(&argument),
         }
     }
@@ -86,21 +90,21 @@ impl<'a> ArgumentList<'a> {
     #[inline]
     pub(crate) fn make_room(&mut self, room: usize) {
         if room > ARGUMENTS {
-            self.arguments = SmallVec::from_vec(spare::take::<Argument<'static>>(room));
+            self.slots = SmallVec::from_vec(spare::take::<Option<Argument<'static>>>(room));
         }
     }
 
     /// Drops the arguments, and keeps the memory of the list, where it has any of its own,
     /// for the next.
     pub(crate) fn put_away(mut self) {
-        self.arguments.clear();
-        if !self.arguments.spilled() {
+        self.slots.clear();
+        if !self.slots.spilled() {
             return;
         }
-        let emptied = self.arguments.into_vec().into_iter();
+        let emptied = self.slots.into_vec().into_iter();
         // There are none: only the type changes, and the memory is kept.
         let forever = emptied.map(|_| unreachable!("the list was emptied"));
-        spare::put::<Argument<'static>>(forever.collect());
+        spare::put::<Option<Argument<'static>>>(forever.collect());
     }
 
     /// A list that keeps nothing and only sees whether what is appended are the arguments
@@ -109,7 +113,7 @@ impl<'a> ArgumentList<'a> {
         ArgumentList {
             comparison: Some(Comparison {
                 executable,
-                position,
+                device: &executable.devices[position],
                 seen: 0,
                 fit: true,
             }),
@@ -126,22 +130,56 @@ impl<'a> ArgumentList<'a> {
 
     /// How many arguments there are.
     pub fn len(&self) -> usize {
-        self.arguments.len()
+        self.slots.len()
+    }
+
+    /// The arguments, of a list of which none was taken.
+    #[inline]
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument<'a>> + Clone {
+        self.slots.iter().map(|slot| match slot {
+            Some(argument) => argument,
+            None => unreachable!("an argument was taken before the launch"),
+        })
+    }
+
+    /// Changes an argument that was given, and takes it where that went well. It is changed where
+    /// it lies: each move of a buffer costs as much as the rest.
+    #[inline]
+    pub(crate) fn change_and_take(
+        &mut self,
+        place: usize,
+        change: impl FnOnce(&mut Buffer) -> bool,
+    ) -> Option<Buffer> {
+        let slot = self.slots.get_mut(place)?;
+        let Some(Argument::Given(buffer)) = slot else {
+            return None;
+        };
+        if !change(buffer) {
+            return None;
+        }
+        match slot.take() {
+            Some(Argument::Given(buffer)) => Some(buffer),
+            _ => unreachable!("it was looked at"),
+        }
+    }
+
+    /// What is left of the arguments, with their places.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (usize, Argument<'a>)> + '_ {
+        let slots = self.slots.drain(..).enumerate();
+        slots.filter_map(|(place, slot)| Some((place, slot?)))
     }
 
     /// The lent arguments, in order.
     pub(crate) fn lent(self) -> impl Iterator<Item = &'a Buffer> {
-        self.arguments
-            .into_iter()
-            .filter_map(|argument| match argument {
-                Argument::Lent(buffer) => Some(buffer),
-                Argument::Given(_) => None,
-            })
+        self.slots.into_iter().filter_map(|slot| match slot? {
+            Argument::Lent(buffer) => Some(buffer),
+            Argument::Given(_) => None,
+        })
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.arguments.is_empty()
+        self.slots.is_empty()
     }
 }
 
@@ -149,10 +187,8 @@ impl Comparison<'_> {
     fn see(&mut self, argument: &Argument<'_>) {
         let input = self.executable.signature.inputs().get(self.seen);
         self.seen += 1;
-        self.fit &= input.is_some_and(|input| {
-            self.executable
-                .fits(self.position, input, argument.buffer())
-        });
+        self.fit &=
+            input.is_some_and(|input| self.executable.fits(self.device, input, argument.buffer()));
     }
 }
 
@@ -177,18 +213,21 @@ pub trait Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> for Argument<'a> {
+    #[inline]
     fn append_to(self, list: &mut ArgumentList<'a>) {
         list.push(self);
     }
 }
 
 impl<'a> Arguments<'a> for Buffer {
+    #[inline]
     fn append_to(self, list: &mut ArgumentList<'a>) {
         list.push(self);
     }
 }
 
 impl<'a> Arguments<'a> for &'a Buffer {
+    #[inline]
     fn append_to(self, list: &mut ArgumentList<'a>) {
         list.push(self);
     }
@@ -196,7 +235,7 @@ impl<'a> Arguments<'a> for &'a Buffer {
 
 impl<'a> Arguments<'a> for ArgumentList<'a> {
     fn append_to(mut self, list: &mut ArgumentList<'a>) {
-        list.arguments.append(&mut self.arguments);
+        list.slots.append(&mut self.slots);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Buffers: values in a device's memory.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
 use pjrt_sys::PJRT_Buffer;
@@ -20,6 +19,7 @@ use crate::label;
 use crate::launch::Launch;
 use crate::memory::{Memory, Place};
 use crate::pjrt::aligned::HostVec;
+use crate::pjrt::handed::Handed;
 use crate::pjrt::host::Plain;
 use crate::pjrt::{shared, Owned};
 use crate::shape::{Layout, Shape};
@@ -46,14 +46,9 @@ use crate::upload;
 /// ```
 pub struct Buffer {
     held: Held,
-    form: Arc<DeviceShape>,
     /// The collective launch that computes it, if one does: its outcome is known
     /// without asking the plugin.
     launch: Option<Arc<Launch>>,
-    /// Set once the values are known to be there.
-    good: AtomicBool,
-    /// Whether it shares the host memory that it was made of.
-    shared: bool,
 }
 
 impl Buffer {
@@ -63,38 +58,53 @@ impl Buffer {
         form: Arc<DeviceShape>,
         device: usize,
     ) -> Buffer {
-        Buffer::from_held(Held::new(raw, device, form.bytes()), form, None)
-    }
-
-    pub(crate) fn from_held(
-        held: Held,
-        form: Arc<DeviceShape>,
-        launch: Option<Arc<Launch>>,
-    ) -> Buffer {
         Buffer {
-            held,
-            form,
-            launch,
-            good: AtomicBool::new(false),
-            shared: false,
+            held: Held::new(raw, form, device),
+            launch: None,
         }
     }
 
     /// Notes whether it shares the host memory that it was made of.
-    pub(crate) fn with_shared(self, shared: bool) -> Buffer {
-        Buffer { shared, ..self }
+    pub(crate) fn with_shared(mut self, shared: bool) -> Buffer {
+        self.held.note_shared(shared);
+        self
+    }
+
+    /// The next output of a launch, on a device.
+    #[inline]
+    pub(crate) fn output(
+        handed: &mut Handed<'_>,
+        form: &Arc<DeviceShape>,
+        device: usize,
+        launch: &Option<Arc<Launch>>,
+    ) -> Option<Buffer> {
+        Some(Buffer {
+            held: Held::new(handed.take()?, Arc::clone(form), device),
+            launch: launch.clone(),
+        })
+    }
+
+    /// Becomes the next output of a launch that was given this buffer and put the output into its
+    /// memory. False where there is no output.
+    #[inline]
+    pub(crate) fn become_output(
+        &mut self,
+        handed: &mut Handed<'_>,
+        form: &Arc<DeviceShape>,
+        launch: &Option<Arc<Launch>>,
+    ) -> bool {
+        if self.launch.is_some() || launch.is_some() {
+            self.launch.clone_from(launch);
+        }
+        self.held.take_in_place(handed, form)
     }
 
     pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
         self.held.raw()
     }
 
-    pub(crate) fn held(&self) -> &Held {
-        &self.held
-    }
-
     pub(crate) fn form(&self) -> &Arc<DeviceShape> {
-        &self.form
+        self.held.form()
     }
 
     pub(crate) fn session(&self) -> &Arc<Session> {
@@ -110,11 +120,11 @@ impl Buffer {
     }
 
     pub(crate) fn is_known_good(&self) -> bool {
-        self.good.load(Ordering::Relaxed)
+        self.held.is_known_good()
     }
 
     pub(crate) fn note_good(&self) {
-        self.good.store(true, Ordering::Relaxed);
+        self.held.note_good();
     }
 
     /// Copies row-major values into a new buffer at `place`, which is a `&Device`
@@ -244,7 +254,7 @@ impl Buffer {
 
     /// The element type and dimensions.
     pub fn shape(&self) -> &Shape {
-        &self.form.shape
+        &self.form().shape
     }
 
     /// The element type.
@@ -285,14 +295,14 @@ impl Buffer {
     /// values whatever it is. Dimensions of size 1 may stand anywhere in a layout; where
     /// the rest is row-major it is given as that.
     pub fn layout(&self) -> &Layout {
-        self.form.layout()
+        self.form().layout()
     }
 
     /// Whether the buffer shares the host memory that it was made of, by
     /// [`Buffer::from_host_vec`] or [`Client::scope`]. An output is never said to, even where
     /// it lives in a donated buffer's host memory.
     pub fn is_zero_copy(&self) -> bool {
-        self.shared
+        self.held.is_shared()
     }
 
     /// The values where they are, without a copy. Waits for them.
@@ -306,7 +316,7 @@ impl Buffer {
         if T::TYPE.bits() < 8 || !self.layout().is_row_major() {
             return Err(Error::invalid(format!(
                 "{} does not lie in memory as a Rust slice would; copy it with `to_host`",
-                self.form
+                self.form()
             )));
         }
         self.wait()?;
@@ -373,7 +383,7 @@ impl Buffer {
         self.shape()
             .check_elements(T::TYPE, self.shape().element_count())?;
         let read = self.raw().read::<T::Stored>(self.shape().element_count())?;
-        Ok(HostRead::new(read, Arc::clone(&self.form)))
+        Ok(HostRead::new(read, Arc::clone(self.form())))
     }
 
     /// Copies the values into `values`, row-major, and waits for them.
@@ -386,7 +396,7 @@ impl Buffer {
         T::read_stored(values, &mut |stored| {
             self.raw().read_into(stored)?;
             if !self.layout().is_row_major() {
-                let ordered = self.form.to_row_major(stored.to_vec());
+                let ordered = self.form().to_row_major(stored.to_vec());
                 stored.copy_from_slice(&ordered);
             }
             Ok(())
@@ -424,7 +434,7 @@ impl Buffer {
             return Ok(bytes);
         }
         let elements: Vec<&[u8]> = bytes.chunks_exact(size).collect();
-        Ok(self.form.to_row_major(elements).concat())
+        Ok(self.form().to_row_major(elements).concat())
     }
 
     /// As [`Buffer::to_bytes`], into memory of that size.

@@ -172,6 +172,7 @@ fn slot_of(shape: &Shape) -> usize {
 }
 
 /// Whether two are equal; a comparison of pointers for interned ones.
+#[inline]
 pub(crate) fn same(a: &Arc<DeviceShape>, b: &Arc<DeviceShape>) -> bool {
     Arc::ptr_eq(a, b) || a == b
 }

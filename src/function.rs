@@ -4,7 +4,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::account::HeldOutputs;
 use crate::argument::ArgumentList;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
@@ -12,6 +11,7 @@ use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
 use crate::roots::{check_order, given_leaves, lent_donor, Roots, Structures};
+use crate::run::Made;
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure, Tree};
 
@@ -182,14 +182,18 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         let mut list = ArgumentList::new();
         list.make_room(self.executable.signature.inputs().len());
         P::pass(arguments, &mut list);
-        let mut raw = self.executable.raw_outputs();
+        let mut handed = self.executable.handed();
         let ends = [list.len()];
-        let launch =
-            self.executable
-                .launch(&mut list, &ends, &mut |output| raw.push(output), report);
+        let launch = self
+            .executable
+            .launch(&mut list, &ends, &mut handed, report);
+        let outcome = launch.map(|launched| {
+            let made = self.executable.made(&mut list, &mut handed, launched);
+            self.build(made, results)
+        });
         list.put_away();
-        match launch {
-            Ok(_) => self.build(&mut raw, results).map_err(|(error, left)| {
+        match outcome {
+            Ok(built) => built.map_err(|(error, left)| {
                 let structures = structures.unwrap_or_else(P::constant_structures);
                 let paths = self.paths(&structures).into_iter();
                 let given = paths.zip(given_leaves(&structures, P::GIVEN));
@@ -232,12 +236,11 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// written by hand, or a structure given for another type, come to that.
     fn build(
         &self,
-        raw: &mut HeldOutputs,
+        mut made: Made<'_, '_, '_>,
         results: &Structure,
     ) -> Result<R, (Error, Vec<Survivor>)> {
         let count = self.signature_outputs();
-        let mut raw = raw.drain(..);
-        let mut outputs = self.executable.buffers(&mut raw, &None);
+        let mut outputs = made.next_device();
         let built = Source::new(&mut outputs, results).finish::<R>();
         built.map_err(|error| {
             let first = count - outputs.len();
@@ -308,7 +311,6 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         }
         let mut leaves = ArgumentList::new();
         P::lend(arguments, &mut leaves);
-        let leaves = &leaves.arguments[..];
         let inputs = self.executable.signature.inputs().len();
         if leaves.len() != inputs {
             return Err(Error::invalid(format!(
@@ -321,12 +323,12 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         if P::LEAVES.is_none() {
             self.check_donation(&P::structures(arguments))?;
         }
-        match self.executable.first_wrong_shape(0, leaves) {
+        match self.executable.first_wrong_shape(0, &leaves) {
             None => Ok(()),
-            Some(index) => {
+            Some((index, leaf)) => {
                 let path = self.leaf_name(&P::structures(arguments), index);
                 let name = format!("`{path}` (argument {index})");
-                Err(self.executable.misfit(0, index, &leaves[index], &name))
+                Err(self.executable.misfit(0, index, leaf, &name))
             }
         }
     }

@@ -45,11 +45,11 @@ impl Outputs {
     /// # Errors
     /// The program has another number of them.
     pub fn into_single(mut self) -> Result<Buffer> {
-        match (self.buffers.pop(), self.buffers.is_empty()) {
-            (Some(buffer), true) => Ok(buffer),
-            (last, _) => Err(Error::invalid(format!(
-                "a single output was asked for, but the program has {}",
-                self.buffers.len() + usize::from(last.is_some())
+        let count = self.buffers.len();
+        match self.buffers.pop() {
+            Some(buffer) if count == 1 => Ok(buffer),
+            _ => Err(Error::invalid(format!(
+                "a single output was asked for, but the program has {count}"
             ))),
         }
     }

@@ -14,15 +14,14 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::account::HeldOutputs;
 use crate::argument::ArgumentList;
 use crate::device::Device;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
-use crate::launch::Launch;
 use crate::roots::{given_leaves, Roots, Structures};
+use crate::run::Made;
 use crate::signature::{plural, Signature};
 use crate::tree::{Known, Source, Structure};
 
@@ -221,13 +220,17 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             ends.push(list.len());
         }
         drop(ready);
-        let mut raw = self.executable.raw_outputs();
-        let launch =
-            self.executable
-                .launch(&mut list, &ends, &mut |output| raw.push(output), report);
+        let mut handed = self.executable.handed();
+        let launch = self
+            .executable
+            .launch(&mut list, &ends, &mut handed, report);
+        let outcome = launch.map(|launched| {
+            let made = self.executable.made(&mut list, &mut handed, launched);
+            self.build(made, results)
+        });
         list.put_away();
-        let outcome = match launch {
-            Ok(record) => self.build(&mut raw, &record, results),
+        let outcome = match outcome {
+            Ok(built) => built,
             Err(error) => {
                 let paths = self
                     .roots
@@ -250,17 +253,15 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// left. Only trees written by hand, or a structure given for another type, come to that.
     fn build(
         &self,
-        raw: &mut HeldOutputs,
-        record: &Option<Arc<Launch>>,
+        mut made: Made<'_, '_, '_>,
         structure: &Structure,
     ) -> Result<R::Values, (Error, Vec<Survivor>)> {
         let devices = self.executable.devices.len();
         let mut building = R::begin(devices);
-        let mut raw = raw.drain(..);
         let mut failure = None;
         let mut left = Vec::new();
         for position in 0..devices {
-            let mut outputs = self.executable.buffers(&mut raw, record);
+            let mut outputs = made.next_device();
             if failure.is_none() {
                 let mut source = Source::new(&mut outputs, structure);
                 let built = R::build(&mut building, &mut source).and_then(|()| source.exhaust());

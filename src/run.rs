@@ -1,23 +1,24 @@
-//! Running a program: the launch, and what becomes of the arguments.
+//! Running a program: what is checked before, the launch, and what it gives.
 
 mod check;
+mod made;
 mod readiness;
+
+pub(crate) use made::Made;
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::account::{Held, HeldOutputs};
 use crate::argument::{Argument, ArgumentList, Arguments};
-use crate::buffer::Buffer;
 use crate::call_error::{CallError, GivenBack, Lost};
 use crate::donation_report::{DonationReport, GivenLeaf};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch::{self, Launch};
 use crate::outputs::Outputs;
-use crate::pjrt::execute::{self, Done, RawBuffer};
-use crate::spare::Room;
+use crate::pjrt::execute::{self, Done};
+use crate::pjrt::handed::Handed;
 
 impl Executable {
     /// Runs the program on its only device (`PJRT_LoadedExecutable_Execute`).
@@ -35,7 +36,9 @@ impl Executable {
     pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
         let mut list = ArgumentList::new();
         arguments.append_to(&mut list);
-        self.run_list(&mut list, None)
+        let mut outputs = Outputs::default();
+        self.run_list(&mut list, &mut outputs, None)?;
+        Ok(outputs)
     }
 
     /// As [`Executable::run`], and tells what the run did with each given buffer. Asks the
@@ -49,29 +52,26 @@ impl Executable {
     ) -> Result<(Outputs, DonationReport), CallError> {
         let mut list = ArgumentList::new();
         arguments.append_to(&mut list);
+        let mut outputs = Outputs::default();
         let mut report = DonationReport::default();
-        let outputs = self.run_list(&mut list, Some(&mut report))?;
+        self.run_list(&mut list, &mut outputs, Some(&mut report))?;
         Ok((outputs, report))
     }
 
-    /// Runs with the arguments of a list, which is empty afterwards.
+    /// Runs with the arguments of a list. The outputs go where they are to be: moving the whole
+    /// of them costs more than to make them.
     fn run_list(
         &self,
         list: &mut ArgumentList<'_>,
+        outputs: &mut Outputs,
         report: Option<&mut DonationReport>,
-    ) -> Result<Outputs, CallError> {
+    ) -> Result<(), CallError> {
         let ends = [list.len()];
-        let mut outputs = Outputs::default();
-        let mut stated = self.signature.outputs().iter();
-        let mut output = |held| {
-            // As many are given as are stated.
-            if let Some(stated) = stated.next() {
-                let form = Arc::clone(stated.form());
-                outputs.buffers.push(Buffer::from_held(held, form, None));
-            }
-        };
-        self.launch(list, &ends, &mut output, report)?;
-        Ok(outputs)
+        let mut handed = self.handed();
+        let launched = self.launch(list, &ends, &mut handed, report)?;
+        let mut made = self.made(list, &mut handed, launched);
+        made.next_device().append_to(outputs);
+        Ok(())
     }
 
     /// Runs the program on all of its devices at once: one list of arguments for each
@@ -119,84 +119,60 @@ impl Executable {
             each.append_to(&mut list);
             ends.push(list.len());
         }
-        let mut raw = self.raw_outputs();
-        let record = self.launch(&mut list, &ends, &mut |output| raw.push(output), report)?;
-        let mut outputs = raw.drain(..);
+        let mut handed = self.handed();
+        let launched = self.launch(&mut list, &ends, &mut handed, report)?;
+        let mut made = self.made(&mut list, &mut handed, launched);
         let devices = self.devices.iter();
         Ok(devices
-            .map(|_| self.outputs_of(&mut outputs, &record))
+            .map(|_| {
+                let mut outputs = Outputs::default();
+                made.next_device().append_to(&mut outputs);
+                outputs
+            })
             .collect())
     }
 
     /// Room for what a launch gives on all devices.
     #[inline]
-    pub(crate) fn raw_outputs(&self) -> HeldOutputs {
-        let mut raw = HeldOutputs::default();
-        raw.make_room(self.devices.len() * self.signature.outputs().len());
-        raw
+    pub(crate) fn handed(&self) -> Handed<'_> {
+        let count = self.devices.len() * self.signature.outputs().len();
+        Handed::new(self.session(), count)
     }
 
-    /// Checks and starts. `ends` says where in the list each device's arguments end.
-    /// Empties the list, and hands each output to `output`, device by device; gives the record
-    /// that the outputs of a paced launch share.
+    /// Checks and starts. `ends` says where in the list each device's arguments end, and
+    /// `handed` is as [`Executable::handed`] gives it. Gives what [`Executable::made`] takes; the
+    /// arguments stay in the list for it. On failure the list is empty.
+    #[inline]
     pub(crate) fn launch(
         &self,
         list: &mut ArgumentList<'_>,
         ends: &[usize],
-        output: &mut impl FnMut(Held),
+        handed: &mut Handed<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
-        let checked = self.check(list, ends).and_then(|()| {
-            if self.copies_lent {
-                self.make_sure_of_copied(list)
+        let outcome = self.check(list, ends).and_then(|()| {
+            if self.devices.len() == 1 {
+                Ok(self.start(list, handed).map(|()| None))
             } else {
-                Ok(())
+                self.start_in_turn(list, handed)
             }
         });
-        if let Err(error) = checked {
-            return Err(CallError::new(error, take_given(list, ends), Vec::new()));
-        }
-        let mut hold = |position, index, raw| output(self.hold(list, position, index, raw));
-        let outcome = if self.devices.len() == 1 {
-            self.start(list, &mut hold).map(|()| None)
-        } else {
-            match self.start_in_turn(list, &mut hold) {
-                Ok(outcome) => outcome,
-                Err(refusal) => {
-                    return Err(CallError::new(refusal, take_given(list, ends), Vec::new()))
-                }
-            }
-        };
         match outcome {
-            Ok(record) => {
+            Ok(Ok(record)) => {
                 if let Some(report) = report {
                     report.leaves = self.report(list);
                 }
-                // The runtime keeps what the run needs; what was given is dropped.
-                list.arguments.clear();
                 Ok(record)
             }
-            Err(error) => Err(self.failed(error, take_given(list, ends))),
+            Ok(Err(error)) => Err(self.failed(error, take_given(list, ends))),
+            Err(refusal) => Err(CallError::new(refusal, take_given(list, ends), Vec::new())),
         }
-    }
-
-    /// Counts an output, in the place of the donated input whose memory it has.
-    #[inline]
-    fn hold(&self, list: &ArgumentList<'_>, position: usize, index: usize, raw: RawBuffer) -> Held {
-        let output = &self.signature.outputs()[index];
-        if let Some(donor) = output.donor() {
-            let place = position * self.signature.inputs().len() + donor;
-            if let Some(Argument::Given(given)) = list.arguments.get(place) {
-                return given.held().hand_over(raw);
-            }
-        }
-        Held::new(raw, self.devices[position].index(), output.form().bytes())
     }
 
     /// What became of the given arguments of a run that was started.
     fn report(&self, list: &ArgumentList<'_>) -> Vec<GivenLeaf> {
         let inputs = self.signature.inputs().len();
-        let arguments = list.arguments.iter().enumerate();
+        let arguments = list.iter().enumerate();
         let given = arguments.filter(|(_, argument)| !argument.is_lent());
         given
             .map(|(place, argument)| GivenLeaf {
@@ -209,16 +185,12 @@ impl Executable {
     }
 
     /// Starts a launch that isn't paced, or runs on one device.
-    fn start(
-        &self,
-        list: &ArgumentList<'_>,
-        output: &mut impl FnMut(usize, usize, RawBuffer),
-    ) -> Result<()> {
+    fn start(&self, list: &ArgumentList<'_>, handed: &mut Handed<'_>) -> Result<()> {
         match self.session().pass() {
-            None => self.execute(list, output, None),
+            None => self.execute(list, handed, None),
             Some(pass) => {
                 let mut done = Done::new();
-                let started = self.execute(list, output, Some(&mut done));
+                let started = self.execute(list, handed, Some(&mut done));
                 pass.keep(done);
                 started
             }
@@ -228,25 +200,23 @@ impl Executable {
     fn execute(
         &self,
         list: &ArgumentList<'_>,
-        output: &mut impl FnMut(usize, usize, RawBuffer),
+        handed: &mut Handed<'_>,
         done: Option<&mut Done>,
     ) -> Result<()> {
-        let inputs = self.signature.inputs().len();
-        let mut room = Room::<i64, 16>::new(0);
         let launch = execute::Launch {
             executable: &self.raw,
             devices: self.devices.len(),
             outputs: self.signature.outputs().len(),
-            lent: lent_indices(&list.arguments[..inputs], room.list(inputs, 0)),
+            inputs: self.signature.inputs().len(),
             id: if self.paced {
                 launch::unique_launch_id()
             } else {
                 0
             },
         };
-        let arguments = list.arguments.iter();
-        let buffers = arguments.map(|argument| argument.buffer().raw());
-        launch.start(buffers, output, done)
+        let arguments = list.iter();
+        let arguments = arguments.map(|argument| (argument.buffer().raw(), argument.is_lent()));
+        launch.start(arguments, handed, done)
     }
 
     /// Starts on several devices, when it is this launch's turn. The outer error is a
@@ -254,7 +224,7 @@ impl Executable {
     fn start_in_turn(
         &self,
         list: &ArgumentList<'_>,
-        output: &mut impl FnMut(usize, usize, RawBuffer),
+        handed: &mut Handed<'_>,
     ) -> Result<Result<Option<Arc<Launch>>>> {
         let turn = self.session().turn();
         if self.paced {
@@ -264,38 +234,12 @@ impl Executable {
             self.make_sure_of(list)?;
         }
         if !self.paced {
-            return Ok(self.start(list, output).map(|()| None));
+            return Ok(self.start(list, handed).map(|()| None));
         }
         let alone = turn.close();
         let mut done = Done::new();
-        let started = self.execute(list, output, Some(&mut done));
+        let started = self.execute(list, handed, Some(&mut done));
         Ok(started.map(|()| Some(alone.follow(done))))
-    }
-
-    fn outputs_of(
-        &self,
-        raw: &mut impl Iterator<Item = Held>,
-        record: &Option<Arc<Launch>>,
-    ) -> Outputs {
-        Outputs {
-            buffers: self.buffers(raw, record).collect(),
-        }
-    }
-
-    /// A device's outputs, from the launch's: they follow one another device by device.
-    pub(crate) fn buffers<'x>(
-        &'x self,
-        raw: &'x mut impl Iterator<Item = Held>,
-        record: &'x Option<Arc<Launch>>,
-    ) -> impl ExactSizeIterator<Item = Buffer> + 'x {
-        let outputs = self.signature.outputs().iter();
-        outputs.map(move |output| {
-            let Some(held) = raw.next() else {
-                unreachable!("a launch gives as many outputs as the executable states")
-            };
-            let form = Arc::clone(output.form());
-            Buffer::from_held(held, form, record.clone())
-        })
     }
 
     /// The plugin failed: what was given is asked one by one whether it is there still
@@ -305,9 +249,7 @@ impl Executable {
         let mut lost = Vec::new();
         given.retain(|given| {
             let intact = matches!(given.buffer.raw().is_deleted(), Ok(false));
-            if intact {
-                given.buffer.held().count_again();
-            } else {
+            if !intact {
                 lost.push(Lost {
                     argument: given.argument,
                     device: given.device,
@@ -325,24 +267,11 @@ impl Executable {
     }
 }
 
-/// The arguments that XLA may not consume; the same on every device. Written into `indices`,
-/// which has room for all.
-fn lent_indices<'i>(arguments: &[Argument<'_>], indices: &'i mut [i64]) -> &'i [i64] {
-    let mut count = 0;
-    for (index, argument) in arguments.iter().enumerate() {
-        if argument.is_lent() {
-            indices[count] = index as i64;
-            count += 1;
-        }
-    }
-    &indices[..count]
-}
-
 /// What was given, with its device and its place in that device's list.
 fn take_given(list: &mut ArgumentList<'_>, ends: &[usize]) -> Vec<GivenBack> {
     let mut given = Vec::new();
     let (mut device, mut start) = (0, 0);
-    for (place, argument) in list.arguments.drain(..).enumerate() {
+    for (place, argument) in list.drain() {
         while ends.get(device).is_some_and(|end| *end <= place) {
             start = ends[device];
             device += 1;

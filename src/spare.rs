@@ -6,9 +6,6 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::ops::{Deref, DerefMut};
-
-use smallvec::{Array, SmallVec};
 
 /// How many of a type are kept: arguments and results of a call, and those of another.
 const MOST: usize = 8;
@@ -68,6 +65,16 @@ impl<T: Copy + 'static, const N: usize> Room<T, N> {
         self.longer_list(count, fill)
     }
 
+    /// The list that was asked for.
+    #[inline]
+    pub(crate) fn listed(&mut self, count: usize) -> &mut [T] {
+        if count <= N {
+            &mut self.on_stack[..count]
+        } else {
+            &mut self.longer
+        }
+    }
+
     #[cold]
     fn longer_list(&mut self, count: usize, fill: T) -> &mut [T] {
         self.longer = take(count);
@@ -89,66 +96,6 @@ impl<T: Copy + 'static, const N: usize> Room<T, N> {
     #[cold]
     fn put_away(&mut self) {
         put(std::mem::take(&mut self.longer));
-    }
-}
-
-/// A list on the stack, or, where more room is wanted, in memory that was used before and
-/// will be again.
-pub(crate) struct List<A: Array>(SmallVec<A>)
-where
-    A::Item: 'static;
-
-impl<A: Array> List<A>
-where
-    A::Item: 'static,
-{
-    /// Makes room for as many. In place: what is returned by value is copied whole.
-    #[inline]
-    pub(crate) fn make_room(&mut self, room: usize) {
-        if room > self.0.capacity() && self.0.is_empty() {
-            self.0 = SmallVec::from_vec(take(room));
-        }
-    }
-}
-
-impl<A: Array> Default for List<A>
-where
-    A::Item: 'static,
-{
-    #[inline]
-    fn default() -> Self {
-        List(SmallVec::new())
-    }
-}
-
-impl<A: Array> Deref for List<A>
-where
-    A::Item: 'static,
-{
-    type Target = SmallVec<A>;
-
-    fn deref(&self) -> &SmallVec<A> {
-        &self.0
-    }
-}
-
-impl<A: Array> DerefMut for List<A>
-where
-    A::Item: 'static,
-{
-    fn deref_mut(&mut self) -> &mut SmallVec<A> {
-        &mut self.0
-    }
-}
-
-impl<A: Array> Drop for List<A>
-where
-    A::Item: 'static,
-{
-    fn drop(&mut self) {
-        if self.0.spilled() {
-            put(std::mem::take(&mut self.0).into_vec());
-        }
     }
 }
 

@@ -93,7 +93,6 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     fn check_device(&self, ready: &P::Ready<'_>, position: usize) -> Result<()> {
         let mut leaves = ArgumentList::new();
         P::lend(ready, position, &mut leaves);
-        let leaves = &leaves.arguments[..];
         let inputs = self.signature().inputs().len();
         let structures = P::structures(ready, position);
         if leaves.len() != inputs {
@@ -109,14 +108,12 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             self.check_donation(&structures)?;
             self.check_alike(ready, position, &structures)?;
         }
-        match self.executable.first_wrong_shape(position, leaves) {
+        match self.executable.first_wrong_shape(position, &leaves) {
             None => Ok(()),
-            Some(index) => {
+            Some((index, leaf)) => {
                 let path = self.roots.leaf_name(self.signature(), &structures, index);
                 let name = format!("`{path}` (argument {index})");
-                Err(self
-                    .executable
-                    .misfit(position, index, &leaves[index], &name))
+                Err(self.executable.misfit(position, index, leaf, &name))
             }
         }
     }

@@ -24,6 +24,7 @@ mod environment;
 pub(crate) mod event;
 pub(crate) mod executable;
 pub(crate) mod execute;
+pub(crate) mod handed;
 pub(crate) mod host;
 pub(crate) mod host_values;
 pub(crate) mod library;

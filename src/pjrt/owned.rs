@@ -63,6 +63,17 @@ impl<T: Object, M: Maker> Owned<T, M> {
         })
     }
 
+    /// Destroys the object, and owns another one in its place.
+    ///
+    /// # Safety
+    /// As [`Owned::adopt`] of `raw`.
+    #[inline]
+    pub(super) unsafe fn replace(&mut self, raw: NonNull<T>) {
+        let before = std::mem::replace(&mut self.raw, raw);
+        // SAFETY: `adopt` made this its only owner, and it has just been let go.
+        unsafe { T::destroy(self.api(), before.as_ptr()) }
+    }
+
     /// Gives up ownership: whoever takes the pointer destroys the object, while its
     /// maker is alive.
     pub(super) fn into_raw(self) -> NonNull<T> {

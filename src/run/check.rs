@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::argument::{Argument, ArgumentList};
 use crate::buffer::Buffer;
+use crate::device::Device;
 use crate::device_shape;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
@@ -15,75 +16,99 @@ impl Executable {
         if ends.len() != self.devices.len() {
             return Err(self.wrong_device_count(ends.len()));
         }
+        let inputs = self.signature.inputs().len();
         let mut start = 0;
         for (position, end) in ends.iter().enumerate() {
-            let own = list.arguments.get(start..*end).ok_or_else(|| {
-                Error::invalid("an implementation of `Arguments` took arguments from the list")
-            })?;
-            self.check_device(position, own)?;
+            let Some(count) = end.checked_sub(start).filter(|_| *end <= list.len()) else {
+                return Err(Error::invalid(
+                    "an implementation of `Arguments` took arguments from the list",
+                ));
+            };
+            if count != inputs {
+                return Err(self.wrong_argument_count(position, count));
+            }
             start = *end;
         }
-        if ends.len() == 1 {
-            return Ok(());
-        }
-        let inputs = self.signature.inputs().len();
-        for index in inputs..list.len() {
-            // The lists of all devices are equally long: each was checked.
-            if list.arguments[index].is_lent() != list.arguments[index % inputs].is_lent() {
-                return Err(self.given_and_lent(list, index % inputs, index / inputs));
+        let mut copied = false;
+        for (position, device) in self.devices.iter().enumerate() {
+            let own = list.iter().skip(position * inputs);
+            let mut pairs = own.zip(self.signature.inputs()).enumerate();
+            let misfit = pairs.find(|(_, (argument, input))| match argument {
+                Argument::Given(buffer) => !self.fits(device, input, buffer),
+                Argument::Lent(buffer) => {
+                    let donation = input.donation();
+                    copied |= matches!(donation, Donation::Into { .. });
+                    !self.fits(device, input, buffer) || must_be_given(donation)
+                }
+            });
+            if let Some((index, (argument, _))) = misfit {
+                return Err(self.misfit_in_list(position, index, argument));
             }
+        }
+        if ends.len() > 1 {
+            self.check_alike(list)?;
+        }
+        if copied && self.copies_lent {
+            self.make_sure_of_copied(list)?;
         }
         Ok(())
     }
 
-    fn check_device(&self, position: usize, arguments: &[Argument<'_>]) -> Result<()> {
-        let inputs = self.signature.inputs();
-        if arguments.len() != inputs.len() {
-            return Err(Error::invalid(format!(
-                "`{}` takes {}, but {} given{}",
-                self.signature.name(),
-                plural(inputs.len(), "argument"),
-                match arguments.len() {
-                    1 => "1 was".to_owned(),
-                    other => format!("{other} were"),
-                },
-                self.on_device(position)
-            )));
-        }
-        match self.first_misfit(position, arguments) {
+    /// Refuses what is given on one device and lent on another.
+    fn check_alike(&self, list: &ArgumentList<'_>) -> Result<()> {
+        let inputs = self.signature.inputs().len();
+        let first = list.iter().take(inputs).cycle();
+        let mut pairs = list.iter().skip(inputs).zip(first);
+        let other = pairs.position(|(other, first)| other.is_lent() != first.is_lent());
+        match other {
             None => Ok(()),
-            Some(index) => {
-                let name = self.signature.describe_input(index);
-                Err(self.misfit(position, index, &arguments[index], &name))
+            Some(other) => {
+                let (index, position) = (other % inputs, other / inputs + 1);
+                Err(self.given_and_lent(list, index, position))
             }
         }
     }
 
-    /// The first of a device's arguments that is not what the program takes.
-    fn first_misfit(&self, position: usize, arguments: &[Argument<'_>]) -> Option<usize> {
-        let inputs = self.signature.inputs();
-        arguments.iter().zip(inputs).position(|(argument, input)| {
-            !self.fits(position, input, argument.buffer())
-                || (argument.is_lent() && must_be_given(input.donation()))
-        })
-    }
-
     /// The first of a device's arguments with another shape, layout, device or client than
     /// the program's.
-    pub(crate) fn first_wrong_shape(
+    pub(crate) fn first_wrong_shape<'l, 'a>(
         &self,
         position: usize,
-        arguments: &[Argument<'_>],
-    ) -> Option<usize> {
-        let mut pairs = arguments.iter().zip(self.signature.inputs());
-        pairs.position(|(argument, input)| !self.fits(position, input, argument.buffer()))
+        list: &'l ArgumentList<'a>,
+    ) -> Option<(usize, &'l Argument<'a>)> {
+        let device = &self.devices[position];
+        let mut pairs = list.iter().zip(self.signature.inputs()).enumerate();
+        let wrong =
+            pairs.find(|(_, (argument, input))| !self.fits(device, input, argument.buffer()));
+        wrong.map(|(index, (argument, _))| (index, argument))
     }
 
     /// Whether a buffer has an input's shape and layout, and lies on the device.
-    pub(crate) fn fits(&self, position: usize, input: &Input, buffer: &Buffer) -> bool {
+    #[inline]
+    pub(crate) fn fits(&self, device: &Device, input: &Input, buffer: &Buffer) -> bool {
         device_shape::same(buffer.form(), input.form())
-            && buffer.device_index() == self.devices[position].index()
+            && buffer.device_index() == device.index()
             && Arc::ptr_eq(buffer.session(), self.session())
+    }
+
+    #[cold]
+    fn wrong_argument_count(&self, position: usize, count: usize) -> Error {
+        Error::invalid(format!(
+            "`{}` takes {}, but {} given{}",
+            self.signature.name(),
+            plural(self.signature.inputs().len(), "argument"),
+            match count {
+                1 => "1 was".to_owned(),
+                other => format!("{other} were"),
+            },
+            self.on_device(position)
+        ))
+    }
+
+    #[cold]
+    fn misfit_in_list(&self, position: usize, index: usize, argument: &Argument<'_>) -> Error {
+        let name = self.signature.describe_input(index);
+        self.misfit(position, index, argument, &name)
     }
 
     #[cold]
@@ -102,7 +127,7 @@ impl Executable {
 
     #[cold]
     fn given_and_lent(&self, list: &ArgumentList<'_>, index: usize, position: usize) -> Error {
-        let (first, other) = if list.arguments[index].is_lent() {
+        let (first, other) = if list.iter().nth(index).is_some_and(Argument::is_lent) {
             ("lent", "given")
         } else {
             ("given", "lent")
@@ -182,6 +207,7 @@ impl Executable {
     }
 }
 
+#[inline]
 fn must_be_given(donation: Donation) -> bool {
     matches!(donation, Donation::Into { required: true, .. })
 }

@@ -1,6 +1,6 @@
 //! Whether arguments have values: what some launches must not start without.
 
-use crate::argument::{Argument, ArgumentList};
+use crate::argument::ArgumentList;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch;
@@ -37,10 +37,6 @@ impl Executable {
     /// What is lent where the program donates is copied by XLA, and on CPU the copy of a
     /// buffer without values ends the process (fact 28).
     pub(super) fn make_sure_of_copied(&self, list: &ArgumentList<'_>) -> Result<()> {
-        // Most programs are given all that they donate.
-        if !list.arguments.iter().any(Argument::is_lent) {
-            return Ok(());
-        }
         let inputs = self.signature.inputs();
         let donates = |place: usize| {
             matches!(
@@ -48,12 +44,8 @@ impl Executable {
                 Donation::Into { .. }
             )
         };
-        let mut arguments = list.arguments.iter().enumerate();
-        if arguments.any(|(place, argument)| argument.is_lent() && donates(place)) {
-            self.make_sure_where(list, true, donates)
-                .map_err(|(place, error)| self.name_place(place, error))?;
-        }
-        Ok(())
+        self.make_sure_where(list, true, donates)
+            .map_err(|(place, error)| self.name_place(place, error))
     }
 
     fn make_sure_where(
@@ -62,7 +54,7 @@ impl Executable {
         wait: bool,
         chosen: impl Fn(usize) -> bool,
     ) -> std::result::Result<(), (usize, Error)> {
-        let arguments = list.arguments.iter().enumerate();
+        let arguments = list.iter().enumerate();
         for (place, argument) in arguments.filter(|(place, _)| chosen(*place)) {
             launch::make_sure(argument.buffer(), wait).map_err(|error| (place, error))?;
         }
