@@ -124,7 +124,7 @@ impl<'a> ArgumentList<'a> {
     /// Whether what a comparing list has seen are all of the program's arguments.
     pub(crate) fn all_fit(&self) -> bool {
         self.comparison.as_ref().is_some_and(|comparison| {
-            comparison.fit && comparison.seen == comparison.executable.signature.inputs().len()
+            comparison.fit && comparison.seen == comparison.executable.plan.inputs.len()
         })
     }
 
@@ -185,7 +185,7 @@ impl<'a> ArgumentList<'a> {
 
 impl Comparison<'_> {
     fn see(&mut self, argument: &Argument<'_>) {
-        let input = self.executable.signature.inputs().get(self.seen);
+        let input = self.executable.plan.inputs.get(self.seen);
         self.seen += 1;
         self.fit &=
             input.is_some_and(|input| self.executable.fits(self.device, input, argument.buffer()));

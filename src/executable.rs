@@ -17,6 +17,7 @@ use crate::launch::Paced;
 use crate::origin::Origin;
 use crate::pjrt::executable::{self, CompiledSizes};
 use crate::pjrt::owned::{Maker, Owned};
+use crate::plan::Plan;
 use crate::program::{self, Program};
 use crate::proto::HloModuleProto;
 use crate::serialized;
@@ -28,6 +29,7 @@ use crate::signature::Signature;
 pub struct Executable {
     pub(crate) raw: Owned<PJRT_LoadedExecutable>,
     pub(crate) signature: Signature,
+    pub(crate) plan: Plan,
     /// In logical order.
     pub(crate) devices: Vec<Device>,
     /// Whether a launch waits for pending arguments and for the launch before it.
@@ -112,6 +114,7 @@ impl Executable {
             paced,
             copies_lent: signature.donates() && on_cpu,
             raw,
+            plan: Plan::of(&signature),
             signature,
             devices,
         })

@@ -150,6 +150,7 @@ mod per_device;
 mod picture;
 mod pjrt;
 mod place;
+mod plan;
 mod plugin;
 mod prefetch;
 mod program;

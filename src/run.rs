@@ -135,7 +135,7 @@ impl Executable {
     /// Room for what a launch gives on all devices.
     #[inline]
     pub(crate) fn handed(&self) -> Handed<'_> {
-        let count = self.devices.len() * self.signature.outputs().len();
+        let count = self.devices.len() * self.plan.outputs.len();
         Handed::new(self.session(), count)
     }
 
@@ -206,8 +206,8 @@ impl Executable {
         let launch = execute::Launch {
             executable: &self.raw,
             devices: self.devices.len(),
-            outputs: self.signature.outputs().len(),
-            inputs: self.signature.inputs().len(),
+            outputs: self.plan.outputs.len(),
+            inputs: self.plan.inputs.len(),
             id: if self.paced {
                 launch::unique_launch_id()
             } else {

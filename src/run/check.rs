@@ -8,7 +8,8 @@ use crate::device::Device;
 use crate::device_shape;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
-use crate::signature::{plural, Donation, Input};
+use crate::plan::PlannedInput;
+use crate::signature::plural;
 
 impl Executable {
     /// Everything that the plugin doesn't check, or checks too late.
@@ -16,7 +17,7 @@ impl Executable {
         if ends.len() != self.devices.len() {
             return Err(self.wrong_device_count(ends.len()));
         }
-        let inputs = self.signature.inputs().len();
+        let inputs = self.plan.inputs.len();
         let mut start = 0;
         for (position, end) in ends.iter().enumerate() {
             let Some(count) = end.checked_sub(start).filter(|_| *end <= list.len()) else {
@@ -32,13 +33,12 @@ impl Executable {
         let mut copied = false;
         for (position, device) in self.devices.iter().enumerate() {
             let own = list.iter().skip(position * inputs);
-            let mut pairs = own.zip(self.signature.inputs()).enumerate();
+            let mut pairs = own.zip(&self.plan.inputs).enumerate();
             let misfit = pairs.find(|(_, (argument, input))| match argument {
                 Argument::Given(buffer) => !self.fits(device, input, buffer),
                 Argument::Lent(buffer) => {
-                    let donation = input.donation();
-                    copied |= matches!(donation, Donation::Into { .. });
-                    !self.fits(device, input, buffer) || must_be_given(donation)
+                    copied |= input.is_donated;
+                    !self.fits(device, input, buffer) || input.must_be_given
                 }
             });
             if let Some((index, (argument, _))) = misfit {
@@ -56,7 +56,7 @@ impl Executable {
 
     /// Refuses what is given on one device and lent on another.
     fn check_alike(&self, list: &ArgumentList<'_>) -> Result<()> {
-        let inputs = self.signature.inputs().len();
+        let inputs = self.plan.inputs.len();
         let first = list.iter().take(inputs).cycle();
         let mut pairs = list.iter().skip(inputs).zip(first);
         let other = pairs.position(|(other, first)| other.is_lent() != first.is_lent());
@@ -77,7 +77,7 @@ impl Executable {
         list: &'l ArgumentList<'a>,
     ) -> Option<(usize, &'l Argument<'a>)> {
         let device = &self.devices[position];
-        let mut pairs = list.iter().zip(self.signature.inputs()).enumerate();
+        let mut pairs = list.iter().zip(&self.plan.inputs).enumerate();
         let wrong =
             pairs.find(|(_, (argument, input))| !self.fits(device, input, argument.buffer()));
         wrong.map(|(index, (argument, _))| (index, argument))
@@ -85,8 +85,8 @@ impl Executable {
 
     /// Whether a buffer has an input's shape and layout, and lies on the device.
     #[inline]
-    pub(crate) fn fits(&self, device: &Device, input: &Input, buffer: &Buffer) -> bool {
-        device_shape::same(buffer.form(), input.form())
+    pub(crate) fn fits(&self, device: &Device, input: &PlannedInput, buffer: &Buffer) -> bool {
+        device_shape::same(buffer.form(), &input.form)
             && buffer.device_index() == device.index()
             && Arc::ptr_eq(buffer.session(), self.session())
     }
@@ -205,9 +205,4 @@ impl Executable {
             format!(" on device {position}")
         }
     }
-}
-
-#[inline]
-fn must_be_given(donation: Donation) -> bool {
-    matches!(donation, Donation::Into { required: true, .. })
 }

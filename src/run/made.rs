@@ -9,7 +9,7 @@ use crate::executable::Executable;
 use crate::launch::Launch;
 use crate::outputs::Outputs;
 use crate::pjrt::handed::Handed;
-use crate::signature::Output;
+use crate::plan::PlannedOutput;
 
 /// The outputs of a launch that was started, device by device. The arguments are there still: a
 /// donated one becomes the output that took its memory over. The rest is the caller's to drop,
@@ -49,17 +49,17 @@ impl<'m, 's, 'a> Made<'m, 's, 'a> {
         let position = self.position;
         self.position += 1;
         DeviceOutputs {
-            stated: self.executable.signature.outputs().iter(),
+            stated: self.executable.plan.outputs.iter(),
             position,
             made: self,
         }
     }
 
     #[inline]
-    fn take(&mut self, position: usize, output: &Output) -> Option<Buffer> {
-        let form = output.form();
-        if let Some(donor) = output.donor() {
-            let place = position * self.executable.signature.inputs().len() + donor;
+    fn take(&mut self, position: usize, output: &PlannedOutput) -> Option<Buffer> {
+        let form = &output.form;
+        if let Some(donor) = output.donor {
+            let place = position * self.executable.plan.inputs.len() + donor as usize;
             let (handed, record) = (&mut *self.handed, &self.record);
             let become_output = |given: &mut Buffer| given.become_output(handed, form, record);
             if let Some(given) = self.arguments.change_and_take(place, become_output) {
@@ -75,7 +75,7 @@ impl<'m, 's, 'a> Made<'m, 's, 'a> {
 pub(crate) struct DeviceOutputs<'d, 'm, 's, 'a> {
     made: &'d mut Made<'m, 's, 'a>,
     position: usize,
-    stated: slice::Iter<'s, Output>,
+    stated: slice::Iter<'s, PlannedOutput>,
 }
 
 impl DeviceOutputs<'_, '_, '_, '_> {

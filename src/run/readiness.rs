@@ -4,7 +4,6 @@ use crate::argument::ArgumentList;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::launch;
-use crate::signature::Donation;
 
 impl Executable {
     pub(super) fn make_sure_of(&self, list: &ArgumentList<'_>) -> Result<()> {
@@ -37,13 +36,8 @@ impl Executable {
     /// What is lent where the program donates is copied by XLA, and on CPU the copy of a
     /// buffer without values ends the process (fact 28).
     pub(super) fn make_sure_of_copied(&self, list: &ArgumentList<'_>) -> Result<()> {
-        let inputs = self.signature.inputs();
-        let donates = |place: usize| {
-            matches!(
-                inputs[place % inputs.len()].donation(),
-                Donation::Into { .. }
-            )
-        };
+        let inputs = &self.plan.inputs;
+        let donates = |place: usize| inputs[place % inputs.len()].is_donated;
         self.make_sure_where(list, true, donates)
             .map_err(|(place, error)| self.name_place(place, error))
     }

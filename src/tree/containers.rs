@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use super::{sum, Key, Known, Source, Structure, Tree};
 use crate::argument::ArgumentList;
 use crate::error::{Code, Error, Result};
@@ -102,22 +104,14 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
     }
 
     fn rebuild(source: &mut Source<'_>) -> Result<Self> {
-        let mut failure = None;
-        let items: [Option<T>; N] = std::array::from_fn(|index| {
-            if failure.is_some() {
-                return None;
-            }
-            source
-                .enter(index, |source| T::rebuild(source))
-                .map_err(|error| failure = Some(error))
-                .ok()
-        });
-        match failure {
-            Some(error) => Err(error),
-            None => Ok(items.map(|item| match item {
-                Some(item) => item,
-                None => unreachable!("an item is missing only after a failure"),
-            })),
+        // Filled in place, and moved once as a whole.
+        let mut items = SmallVec::<[T; N]>::new();
+        for index in 0..N {
+            items.push(source.enter(index, |source| T::rebuild(source))?);
+        }
+        match items.into_inner() {
+            Ok(items) => Ok(items),
+            Err(_) => unreachable!("as many items as the array has were made"),
         }
     }
 }

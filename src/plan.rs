@@ -1,0 +1,46 @@
+//! What a launch looks at of each input and output.
+
+use std::sync::Arc;
+
+use crate::device_shape::DeviceShape;
+use crate::signature::{Donation, Signature};
+
+/// A signature's part that each launch looks at, close together: of many leaves the whole takes
+/// more than the nearest cache has.
+pub(crate) struct Plan {
+    pub(crate) inputs: Box<[PlannedInput]>,
+    pub(crate) outputs: Box<[PlannedOutput]>,
+}
+
+pub(crate) struct PlannedInput {
+    pub(crate) form: Arc<DeviceShape>,
+    /// Whether an output takes its memory over when it is given.
+    pub(crate) is_donated: bool,
+    /// Whether it can't be lent.
+    pub(crate) must_be_given: bool,
+}
+
+pub(crate) struct PlannedOutput {
+    pub(crate) form: Arc<DeviceShape>,
+    /// The input whose memory it takes over when that is given.
+    pub(crate) donor: Option<u32>,
+}
+
+impl Plan {
+    pub(crate) fn of(signature: &Signature) -> Plan {
+        let inputs = signature.inputs().iter().map(|input| PlannedInput {
+            form: Arc::clone(input.form()),
+            is_donated: matches!(input.donation(), Donation::Into { .. }),
+            must_be_given: matches!(input.donation(), Donation::Into { required: true, .. }),
+        });
+        let outputs = signature.outputs().iter().map(|output| PlannedOutput {
+            form: Arc::clone(output.form()),
+            // An index beyond 2^32 is none of a program that was compiled.
+            donor: output.donor().and_then(|donor| u32::try_from(donor).ok()),
+        });
+        Plan {
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+        }
+    }
+}
