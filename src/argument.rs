@@ -1,10 +1,13 @@
 //! Arguments: given by value, lent by reference.
 
+use std::fmt;
+use std::slice;
+
 use smallvec::SmallVec;
 
 use crate::buffer::Buffer;
-use crate::device::Device;
 use crate::executable::Executable;
+use crate::plan::{PlannedInput, Site};
 use crate::spare;
 
 /// One argument of a run.
@@ -47,7 +50,7 @@ impl<'a> From<&'a Buffer> for Argument<'a> {
 const ARGUMENTS: usize = 64;
 
 /// The flat list of a device's arguments, in the program's order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ArgumentList<'a> {
     /// A run with no more allocates nothing for its arguments. `None` is in the place of one
     /// that an output has taken.
@@ -57,11 +60,9 @@ pub struct ArgumentList<'a> {
 }
 
 /// Arguments held against the inputs of a program on one of its devices.
-#[derive(Debug)]
 struct Comparison<'a> {
-    executable: &'a Executable,
-    device: &'a Device,
-    seen: usize,
+    site: Site<'a>,
+    left: slice::Iter<'a, PlannedInput>,
     fit: bool,
 }
 
@@ -112,9 +113,8 @@ impl<'a> ArgumentList<'a> {
     pub(crate) fn comparing(executable: &'a Executable, position: usize) -> Self {
         ArgumentList {
             comparison: Some(Comparison {
-                executable,
-                device: &executable.devices[position],
-                seen: 0,
+                site: executable.site(position),
+                left: executable.plan.inputs.iter(),
                 fit: true,
             }),
             ..ArgumentList::default()
@@ -123,9 +123,8 @@ impl<'a> ArgumentList<'a> {
 
     /// Whether what a comparing list has seen are all of the program's arguments.
     pub(crate) fn all_fit(&self) -> bool {
-        self.comparison.as_ref().is_some_and(|comparison| {
-            comparison.fit && comparison.seen == comparison.executable.plan.inputs.len()
-        })
+        let comparison = self.comparison.as_ref();
+        comparison.is_some_and(|comparison| comparison.fit && comparison.left.len() == 0)
     }
 
     /// How many arguments there are.
@@ -184,11 +183,17 @@ impl<'a> ArgumentList<'a> {
 }
 
 impl Comparison<'_> {
+    #[inline]
     fn see(&mut self, argument: &Argument<'_>) {
-        let input = self.executable.plan.inputs.get(self.seen);
-        self.seen += 1;
-        self.fit &=
-            input.is_some_and(|input| self.executable.fits(self.device, input, argument.buffer()));
+        let buffer = argument.buffer();
+        let input = self.left.next();
+        self.fit &= input.is_some_and(|input| self.site.has(buffer, input));
+    }
+}
+
+impl fmt::Debug for ArgumentList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.slots.iter().flatten()).finish()
     }
 }
 

@@ -174,7 +174,14 @@ fn slot_of(shape: &Shape) -> usize {
 /// Whether two are equal; a comparison of pointers for interned ones.
 #[inline]
 pub(crate) fn same(a: &Arc<DeviceShape>, b: &Arc<DeviceShape>) -> bool {
-    Arc::ptr_eq(a, b) || a == b
+    Arc::ptr_eq(a, b) || are_equal(a, b)
+}
+
+/// Apart, so that the usual case is a few instructions.
+#[cold]
+#[inline(never)]
+fn are_equal(a: &DeviceShape, b: &DeviceShape) -> bool {
+    a == b
 }
 
 #[cfg(test)]

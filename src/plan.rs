@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::device_shape::DeviceShape;
+use crate::buffer::Buffer;
+use crate::client::Session;
+use crate::device_shape::{self, DeviceShape};
 use crate::signature::{Donation, Signature};
 
 /// A signature's part that each launch looks at, close together: of many leaves the whole takes
@@ -24,6 +26,22 @@ pub(crate) struct PlannedOutput {
     pub(crate) form: Arc<DeviceShape>,
     /// The input whose memory it takes over when that is given.
     pub(crate) donor: Option<u32>,
+}
+
+/// Where the arguments of one of a program's devices must be.
+pub(crate) struct Site<'e> {
+    pub(crate) session: &'e Arc<Session>,
+    pub(crate) device: usize,
+}
+
+impl Site<'_> {
+    /// Whether a buffer is here, in an input's shape and layout.
+    #[inline]
+    pub(crate) fn has(&self, buffer: &Buffer, input: &PlannedInput) -> bool {
+        device_shape::same(buffer.form(), &input.form)
+            && buffer.device_index() == self.device
+            && Arc::ptr_eq(buffer.session(), self.session)
+    }
 }
 
 impl Plan {

@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use crate::argument::{Argument, ArgumentList};
-use crate::buffer::Buffer;
-use crate::device::Device;
-use crate::device_shape;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
-use crate::plan::PlannedInput;
+use crate::plan::Site;
 use crate::signature::plural;
 
 impl Executable {
@@ -31,14 +28,15 @@ impl Executable {
             start = *end;
         }
         let mut copied = false;
-        for (position, device) in self.devices.iter().enumerate() {
+        for position in 0..self.devices.len() {
+            let site = self.site(position);
             let own = list.iter().skip(position * inputs);
             let mut pairs = own.zip(&self.plan.inputs).enumerate();
             let misfit = pairs.find(|(_, (argument, input))| match argument {
-                Argument::Given(buffer) => !self.fits(device, input, buffer),
+                Argument::Given(buffer) => !site.has(buffer, input),
                 Argument::Lent(buffer) => {
                     copied |= input.is_donated;
-                    !self.fits(device, input, buffer) || input.must_be_given
+                    !site.has(buffer, input) || input.must_be_given
                 }
             });
             if let Some((index, (argument, _))) = misfit {
@@ -76,19 +74,19 @@ impl Executable {
         position: usize,
         list: &'l ArgumentList<'a>,
     ) -> Option<(usize, &'l Argument<'a>)> {
-        let device = &self.devices[position];
+        let site = self.site(position);
         let mut pairs = list.iter().zip(&self.plan.inputs).enumerate();
-        let wrong =
-            pairs.find(|(_, (argument, input))| !self.fits(device, input, argument.buffer()));
+        let wrong = pairs.find(|(_, (argument, input))| !site.has(argument.buffer(), input));
         wrong.map(|(index, (argument, _))| (index, argument))
     }
 
-    /// Whether a buffer has an input's shape and layout, and lies on the device.
+    /// Where the arguments of the device at `position` must be.
     #[inline]
-    pub(crate) fn fits(&self, device: &Device, input: &PlannedInput, buffer: &Buffer) -> bool {
-        device_shape::same(buffer.form(), &input.form)
-            && buffer.device_index() == device.index()
-            && Arc::ptr_eq(buffer.session(), self.session())
+    pub(crate) fn site(&self, position: usize) -> Site<'_> {
+        Site {
+            session: self.session(),
+            device: self.devices[position].index(),
+        }
     }
 
     #[cold]
