@@ -1,4 +1,8 @@
-//! Buffers: values in a device's memory.
+//! Buffers: values in a device's memory, how they are made and described. Reading and copying
+//! them has a file each.
+
+mod copy;
+mod read;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +16,6 @@ use crate::device_shape::DeviceShape;
 use crate::element::{Element, ElementType};
 use crate::error::{Code, Error, Result};
 use crate::event::Event;
-use crate::host_read::HostRead;
 use crate::host_vec_error::HostVecError;
 use crate::host_view::HostView;
 use crate::label;
@@ -362,159 +365,6 @@ impl Buffer {
     /// The run or transfer that was to fill it failed.
     pub fn wait(&self) -> Result<()> {
         self.raw().ready_event()?.await_blocking()
-    }
-
-    /// Copies the values to the host, row-major, and waits for them
-    /// (`PJRT_Buffer_ToHostBuffer`).
-    ///
-    /// # Errors
-    /// `T` is not the buffer's element type; the run that was to fill it failed; a
-    /// byte of a `pred` is neither 0 nor 1.
-    pub fn to_host<T: Element>(&self) -> Result<Vec<T>> {
-        self.to_host_async::<T>()?.wait()
-    }
-
-    /// Starts copying the values to the host and returns at once. The values are
-    /// those of now: donating or dropping the buffer afterwards changes nothing.
-    ///
-    /// # Errors
-    /// `T` is not the buffer's element type.
-    pub fn to_host_async<T: Element>(&self) -> Result<HostRead<T>> {
-        self.shape()
-            .check_elements(T::TYPE, self.shape().element_count())?;
-        let read = self.raw().read::<T::Stored>(self.shape().element_count())?;
-        Ok(HostRead::new(read, Arc::clone(self.form())))
-    }
-
-    /// Copies the values into `values`, row-major, and waits for them.
-    ///
-    /// # Errors
-    /// As [`Buffer::to_host`], and when `values` is not as long as the buffer has
-    /// elements. `values` holds anything then.
-    pub fn read_into<T: Element>(&self, values: &mut [T]) -> Result<()> {
-        self.shape().check_elements(T::TYPE, values.len())?;
-        T::read_stored(values, &mut |stored| {
-            self.raw().read_into(stored)?;
-            if !self.layout().is_row_major() {
-                let ordered = self.form().to_row_major(stored.to_vec());
-                stored.copy_from_slice(&ordered);
-            }
-            Ok(())
-        })
-    }
-
-    /// The only element, of a buffer that has one.
-    ///
-    /// # Errors
-    /// As [`Buffer::to_host`], and when there is not exactly one element.
-    pub fn to_scalar<T: Element>(&self) -> Result<T> {
-        if self.shape().element_count() != 1 {
-            return Err(Error::invalid(format!(
-                "a single element was asked for, but {} has {}",
-                self.shape(),
-                self.shape().element_count()
-            )));
-        }
-        let values = self.to_host::<T>()?;
-        Ok(values[0])
-    }
-
-    /// Copies the values to the host as bytes, in the form that
-    /// [`Buffer::from_bytes`] takes, and waits for them.
-    ///
-    /// # Errors
-    /// The run that was to fill it failed; it is a token.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let size = self.element_type().host_size();
-        if size == 0 {
-            return Err(Error::invalid("a token has no bytes to read"));
-        }
-        let bytes = self.raw().read::<u8>(self.shape().byte_size())?.finish()?;
-        if self.layout().is_row_major() {
-            return Ok(bytes);
-        }
-        let elements: Vec<&[u8]> = bytes.chunks_exact(size).collect();
-        Ok(self.form().to_row_major(elements).concat())
-    }
-
-    /// As [`Buffer::to_bytes`], into memory of that size.
-    pub(crate) fn read_bytes_into(&self, bytes: &mut [u8]) -> Result<()> {
-        if self.layout().is_row_major() && self.element_type() != ElementType::Token {
-            return self.raw().read_into(bytes);
-        }
-        bytes.copy_from_slice(&self.to_bytes()?);
-        Ok(())
-    }
-
-    /// Starts a copy to another device of the client
-    /// (`PJRT_Buffer_CopyToDevice`). To its own device it is
-    /// [`Buffer::copy_on_device`].
-    ///
-    /// # Errors
-    /// The device is another client's or another process's.
-    pub fn copy_to_device(&self, device: &Device) -> Result<Buffer> {
-        if device.index() == self.device_index() && Arc::ptr_eq(device.session(), self.session()) {
-            return self.copy_on_device();
-        }
-        self.copy_to(&Place::from(device))
-    }
-
-    /// Starts a copy to a memory of the client (`PJRT_Buffer_CopyToMemory`).
-    ///
-    /// # Errors
-    /// The memory is another client's.
-    pub fn copy_to_memory(&self, memory: &Memory) -> Result<Buffer> {
-        if self.raw().memory()?.is_some() && self.memory()? == *memory {
-            return self.copy_on_device();
-        }
-        self.copy_to(&Place::from(memory))
-    }
-
-    fn copy_to(&self, place: &Place) -> Result<Buffer> {
-        if !Arc::ptr_eq(place.session(), self.session()) {
-            return Err(Error::invalid(format!(
-                "{place:?} belongs to another client than the buffer {}; copy through the host",
-                self.shape()
-            )));
-        }
-        if self.element_type() == ElementType::Token {
-            return Err(Error::invalid("a token can't be copied: it has no data"));
-        }
-        if !self.layout().is_row_major() && self.client().platform_name() == "cpu" {
-            // The copies of 0.81 lose the layout and scramble the values.
-            return self.copy_through_host(place);
-        }
-        let (at, device) = place.resolve()?;
-        let raw = self
-            .raw()
-            .copy_to(at)
-            .map_err(|error| error.context(format!("copying {} to {place:?}", self.shape())))?;
-        let form = upload::device_shape_of(&raw, self.shape())?;
-        Ok(Buffer::from_raw(raw, form, device))
-    }
-
-    /// A copy with the same layout, by way of the host.
-    fn copy_through_host(&self, place: &Place) -> Result<Buffer> {
-        // Of types narrower than a byte the CPU plugins take no layout at all.
-        let layout = Some(self.layout()).filter(|layout| !layout.is_row_major());
-        Buffer::upload(place, &self.to_bytes()?, self.shape(), layout)
-    }
-
-    /// A second buffer with the same values on the same device: memory is taken
-    /// and filled, which costs what it costs. Waits for the values.
-    ///
-    /// PJRT has no such copy (a copy to the own device is refused), so the values
-    /// go through the host.
-    ///
-    /// # Errors
-    /// The run that was to fill it failed; the memory is used up.
-    #[doc(alias = "clone")]
-    pub fn copy_on_device(&self) -> Result<Buffer> {
-        let place = match self.raw().memory()? {
-            Some(index) => Place::from(&Memory::new(self.session(), index)),
-            None => Place::from(&self.device()),
-        };
-        self.copy_through_host(&place)
     }
 }
 

@@ -10,9 +10,10 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
+use crate::result_structure::OutputsOf;
 use crate::roots::{check_order, given_leaves, lent_donor, Roots, Structures};
 use crate::run::Made;
-use crate::signature::{plural, Signature};
+use crate::signature::Signature;
 use crate::tree::{Known, Source, Structure, Tree};
 
 /// A program with types: `P` is a tuple of [`Give`](crate::Give) and
@@ -106,13 +107,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// that of the results' type. Of parts whose structure is known at run time only, the
     /// latter is seen when results are built, after the run.
     pub fn results_like(mut self, structure: Structure) -> Result<Function<P, R>> {
-        if let Some(constant) = R::constant_structure().filter(|constant| *constant != structure) {
-            return Err(Error::invalid(format!(
-                "the results of {} are {constant:?}, which {structure:?} is not",
-                self.program()
-            )));
-        }
-        self.check_results(&structure)?;
+        let structure = self.outputs().stated(structure, R::constant_structure())?;
         self.results = Some(structure);
         Ok(self)
     }
@@ -210,26 +205,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     /// How the results of a call are built, from its arguments.
     fn expected(&self, arguments: &Structures) -> Result<Structure> {
-        let structure = R::expected(&Known::new(arguments))
-            .map_err(|error| error.context(format!("the results of {}", self.program())))?;
-        self.check_results(&structure)?;
-        Ok(structure)
-    }
-
-    fn check_results(&self, structure: &Structure) -> Result<()> {
-        let (leaves, outputs) = (structure.leaf_count(), self.signature_outputs());
-        if leaves == outputs {
-            return Ok(());
-        }
-        Err(Error::invalid(format!(
-            "{} gives {}, but the results have {}",
-            self.program(),
-            plural(outputs, "output"),
-            match leaves {
-                1 => "1 leaf".to_owned(),
-                leaves => format!("{leaves} leaves"),
-            }
-        )))
+        self.outputs().expected(R::expected(&Known::new(arguments)))
     }
 
     /// Builds the results; else says why not, and gives the outputs that are left. Only trees
@@ -239,7 +215,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         mut made: Made<'_, '_, '_>,
         results: &Structure,
     ) -> Result<R, (Error, Vec<Survivor>)> {
-        let count = self.signature_outputs();
+        let count = self.signature().outputs().len();
         let mut outputs = made.next_device();
         let built = Source::new(&mut outputs, results).finish::<R>();
         built.map_err(|error| {
@@ -273,7 +249,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             )));
         }
         if let Some(results) = &self.results {
-            self.check_results(results)?;
+            self.outputs().check(results)?;
         }
         if P::LEAVES.is_some() {
             let structures = P::constant_structures();
@@ -337,8 +313,11 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         format!("`{}`", self.executable.signature.name())
     }
 
-    fn signature_outputs(&self) -> usize {
-        self.executable.signature.outputs().len()
+    fn outputs(&self) -> OutputsOf<'_> {
+        OutputsOf {
+            signature: self.signature(),
+            each_device: false,
+        }
     }
 
     fn paths(&self, structures: &Structures) -> Vec<String> {

@@ -156,6 +156,7 @@ mod prefetch;
 mod program;
 mod proto;
 mod replicas;
+mod result_structure;
 mod returned;
 mod rng;
 mod roots;

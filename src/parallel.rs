@@ -20,9 +20,10 @@ use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
+use crate::result_structure::OutputsOf;
 use crate::roots::{given_leaves, Roots, Structures};
 use crate::run::Made;
-use crate::signature::{plural, Signature};
+use crate::signature::Signature;
 use crate::tree::{Known, Source, Structure};
 
 /// A program with types that runs on many devices in one launch: `jax.pmap` with donation.
@@ -116,13 +117,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// # Errors
     /// As [`Function::results_like`](crate::Function::results_like).
     pub fn results_like(mut self, structure: Structure) -> Result<ParallelFunction<P, R>> {
-        if let Some(constant) = R::constant_structure().filter(|constant| *constant != structure) {
-            return Err(Error::invalid(format!(
-                "the results of {} are {constant:?}, which {structure:?} is not",
-                self.program()
-            )));
-        }
-        self.check_results(&structure)?;
+        let structure = self.outputs().stated(structure, R::constant_structure())?;
         self.results = Some(structure);
         Ok(self)
     }
@@ -304,26 +299,14 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
 
     /// How the results of a call are built on each device, from its arguments.
     fn expected(&self, arguments: &Structures) -> Result<Structure> {
-        let structure = R::expected(&Known::new(arguments))
-            .map_err(|error| error.context(format!("the results of {}", self.program())))?;
-        self.check_results(&structure)?;
-        Ok(structure)
+        self.outputs().expected(R::expected(&Known::new(arguments)))
     }
 
-    fn check_results(&self, structure: &Structure) -> Result<()> {
-        let (leaves, outputs) = (structure.leaf_count(), self.signature().outputs().len());
-        if leaves == outputs {
-            return Ok(());
+    fn outputs(&self) -> OutputsOf<'_> {
+        OutputsOf {
+            signature: self.signature(),
+            each_device: true,
         }
-        Err(Error::invalid(format!(
-            "{} gives {} on each device, but the results have {}",
-            self.program(),
-            plural(outputs, "output"),
-            match leaves {
-                1 => "1 leaf".to_owned(),
-                leaves => format!("{leaves} leaves"),
-            }
-        )))
     }
 
     fn program(&self) -> String {

@@ -20,7 +20,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             )));
         }
         if let Some(results) = &self.results {
-            self.check_results(results)?;
+            self.outputs().check(results)?;
         }
         if P::LEAVES.is_some() {
             let structures = P::constant_structures();
