@@ -134,8 +134,20 @@ impl<'a> ArgumentList<'a> {
 
     /// The arguments, of a list of which none was taken.
     #[inline]
-    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument<'a>> + Clone {
-        self.slots.iter().map(|slot| match slot {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument<'a>> {
+        self.part(0, self.slots.len())
+    }
+
+    /// `count` of the arguments, from the place `start` on; fewer where the list ends.
+    #[inline]
+    pub(crate) fn part(
+        &self,
+        start: usize,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = &Argument<'a>> {
+        let from_start = self.slots.get(start..).unwrap_or_default();
+        let part = &from_start[..count.min(from_start.len())];
+        part.iter().map(|slot| match slot {
             Some(argument) => argument,
             None => unreachable!("an argument was taken before the launch"),
         })

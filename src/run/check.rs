@@ -30,7 +30,7 @@ impl Executable {
         let mut copied = false;
         for position in 0..self.devices.len() {
             let site = self.site(position);
-            let own = list.iter().skip(position * inputs);
+            let own = list.part(position * inputs, inputs);
             let mut pairs = own.zip(&self.plan.inputs).enumerate();
             let misfit = pairs.find(|(_, (argument, input))| match argument {
                 Argument::Given(buffer) => !site.has(buffer, input),
@@ -55,16 +55,15 @@ impl Executable {
     /// Refuses what is given on one device and lent on another.
     fn check_alike(&self, list: &ArgumentList<'_>) -> Result<()> {
         let inputs = self.plan.inputs.len();
-        let first = list.iter().take(inputs).cycle();
-        let mut pairs = list.iter().skip(inputs).zip(first);
-        let other = pairs.position(|(other, first)| other.is_lent() != first.is_lent());
-        match other {
-            None => Ok(()),
-            Some(other) => {
-                let (index, position) = (other % inputs, other / inputs + 1);
-                Err(self.given_and_lent(list, index, position))
+        for position in 1..self.devices.len() {
+            let others = list.part(position * inputs, inputs);
+            let mut pairs = others.zip(list.part(0, inputs));
+            let unlike = pairs.position(|(other, first)| other.is_lent() != first.is_lent());
+            if let Some(index) = unlike {
+                return Err(self.given_and_lent(list, index, position));
             }
         }
+        Ok(())
     }
 
     /// The first of a device's arguments with another shape, layout, device or client than
