@@ -10,11 +10,11 @@ use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
-use crate::result_structure::OutputsOf;
-use crate::roots::{check_order, given_leaves, lent_donor, Roots, Structures};
+use crate::roots::{given_leaves, Roots, Structures};
 use crate::run::Made;
 use crate::signature::Signature;
 use crate::tree::{Known, Source, Structure, Tree};
+use crate::typed_program::TypedProgram;
 
 /// A program with types: `P` is a tuple of [`Give`](crate::Give) and
 /// [`Ref`](crate::Ref), one for each argument, and `R` the tree of its results.
@@ -107,7 +107,9 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// that of the results' type. Of parts whose structure is known at run time only, the
     /// latter is seen when results are built, after the run.
     pub fn results_like(mut self, structure: Structure) -> Result<Function<P, R>> {
-        let structure = self.outputs().stated(structure, R::constant_structure())?;
+        let structure = self
+            .typed()
+            .stated_results(structure, R::constant_structure())?;
         self.results = Some(structure);
         Ok(self)
     }
@@ -205,7 +207,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
 
     /// How the results of a call are built, from its arguments.
     fn expected(&self, arguments: &Structures) -> Result<Structure> {
-        self.outputs().expected(R::expected(&Known::new(arguments)))
+        self.typed()
+            .expected_results(R::expected(&Known::new(arguments)))
     }
 
     /// Builds the results; else says why not, and gives the outputs that are left. Only trees
@@ -225,7 +228,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
                 device: 0,
                 buffer,
             });
-            let doing = format!("building the results of {}", self.program());
+            let doing = format!("building the results of {}", self.typed());
             (error.context(doing), left.collect())
         })
     }
@@ -237,43 +240,15 @@ impl<P: Parameters, R: Tree> Function<P, R> {
             return Err(Error::invalid(format!(
                 "{} runs on {devices} devices, and a `Function` on one; `Executable::parallel` makes a \
                  `ParallelFunction` (`load_parallel` of a program from a file)",
-                self.program()
+                self.typed()
             )));
         }
-        let inputs = self.executable.signature.inputs().len();
-        if let Some(leaves) = P::LEAVES.filter(|leaves| *leaves != inputs) {
-            return Err(Error::invalid(format!(
-                "{} takes {inputs} arguments, but the types of the parameters have {leaves} leaves{}",
-                self.program(),
-                self.leaf_table(&P::constant_structures())
-            )));
-        }
-        if let Some(results) = &self.results {
-            self.outputs().check(results)?;
-        }
-        if P::LEAVES.is_some() {
-            let structures = P::constant_structures();
-            self.check_donation(&structures)?;
-            check_order(
-                self.roots,
-                self.signature(),
-                &structures,
-                self.results.as_ref(),
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a `Ref` where the program donates.
-    fn check_donation(&self, structures: &Structures) -> Result<()> {
-        match lent_donor(self.signature(), structures, P::GIVEN) {
-            None => Ok(()),
-            Some(index) => Err(Error::invalid(format!(
-                "`{}` is taken by reference (`Ref`), but {} donates it; take it by value (`Give`)",
-                self.leaf_name(structures, index),
-                self.program()
-            ))),
-        }
+        self.typed().check_types(
+            P::LEAVES,
+            &P::constant_structures(),
+            P::GIVEN,
+            self.results.as_ref(),
+        )
     }
 
     /// Compares what is about to be passed, by reference: a refusal leaves it whole.
@@ -291,45 +266,35 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         if leaves.len() != inputs {
             return Err(Error::invalid(format!(
                 "{} takes {inputs} arguments, but the given trees have {} leaves{}",
-                self.program(),
+                self.typed(),
                 leaves.len(),
-                self.leaf_table(&P::structures(arguments))
+                self.roots.leaf_table(&P::structures(arguments))
             )));
         }
         if P::LEAVES.is_none() {
-            self.check_donation(&P::structures(arguments))?;
+            self.typed()
+                .check_donation(&P::structures(arguments), P::GIVEN)?;
         }
         match self.executable.first_wrong_shape(0, &leaves) {
             None => Ok(()),
             Some((index, leaf)) => {
-                let path = self.leaf_name(&P::structures(arguments), index);
+                let path = self.typed().leaf_name(&P::structures(arguments), index);
                 let name = format!("`{path}` (argument {index})");
                 Err(self.executable.misfit(0, index, leaf, &name))
             }
         }
     }
 
-    fn program(&self) -> String {
-        format!("`{}`", self.executable.signature.name())
-    }
-
-    fn outputs(&self) -> OutputsOf<'_> {
-        OutputsOf {
+    fn typed(&self) -> TypedProgram<'_> {
+        TypedProgram {
             signature: self.signature(),
+            roots: self.roots,
             each_device: false,
         }
     }
 
     fn paths(&self, structures: &Structures) -> Vec<String> {
         self.roots.paths(structures)
-    }
-
-    fn leaf_name(&self, structures: &Structures, index: usize) -> String {
-        self.roots.leaf_name(self.signature(), structures, index)
-    }
-
-    fn leaf_table(&self, structures: &Structures) -> String {
-        self.roots.leaf_table(structures)
     }
 }
 

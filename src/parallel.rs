@@ -20,11 +20,11 @@ use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
-use crate::result_structure::OutputsOf;
 use crate::roots::{given_leaves, Roots, Structures};
 use crate::run::Made;
 use crate::signature::Signature;
 use crate::tree::{Known, Source, Structure};
+use crate::typed_program::TypedProgram;
 
 /// A program with types that runs on many devices in one launch: `jax.pmap` with donation.
 ///
@@ -117,7 +117,9 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// # Errors
     /// As [`Function::results_like`](crate::Function::results_like).
     pub fn results_like(mut self, structure: Structure) -> Result<ParallelFunction<P, R>> {
-        let structure = self.outputs().stated(structure, R::constant_structure())?;
+        let structure = self
+            .typed()
+            .stated_results(structure, R::constant_structure())?;
         self.results = Some(structure);
         Ok(self)
     }
@@ -263,7 +265,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
                 failure = built.err().map(|error| {
                     let doing = format!(
                         "building the results of {} on device {position}",
-                        self.program()
+                        self.typed()
                     );
                     error.context(doing)
                 });
@@ -299,18 +301,16 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
 
     /// How the results of a call are built on each device, from its arguments.
     fn expected(&self, arguments: &Structures) -> Result<Structure> {
-        self.outputs().expected(R::expected(&Known::new(arguments)))
+        self.typed()
+            .expected_results(R::expected(&Known::new(arguments)))
     }
 
-    fn outputs(&self) -> OutputsOf<'_> {
-        OutputsOf {
+    fn typed(&self) -> TypedProgram<'_> {
+        TypedProgram {
             signature: self.signature(),
+            roots: self.roots,
             each_device: true,
         }
-    }
-
-    fn program(&self) -> String {
-        format!("`{}`", self.signature().name())
     }
 }
 

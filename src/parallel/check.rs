@@ -2,7 +2,7 @@
 
 use crate::argument::ArgumentList;
 use crate::error::{Error, Result};
-use crate::roots::{check_order, lent_donor, Structures};
+use crate::roots::Structures;
 use crate::signature::plural;
 
 use super::{ParallelFunction, ParallelParameters, Results};
@@ -10,41 +10,12 @@ use super::{ParallelFunction, ParallelParameters, Results};
 impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// What can be compared once.
     pub(super) fn check(&self) -> Result<()> {
-        let inputs = self.signature().inputs().len();
-        if let Some(leaves) = P::LEAVES.filter(|leaves| *leaves != inputs) {
-            return Err(Error::invalid(format!(
-                "{} takes {inputs} arguments on each device, but the types of the parameters have \
-                 {leaves} leaves{}",
-                self.program(),
-                self.roots.leaf_table(&P::constant_structures())
-            )));
-        }
-        if let Some(results) = &self.results {
-            self.outputs().check(results)?;
-        }
-        if P::LEAVES.is_some() {
-            let structures = P::constant_structures();
-            self.check_donation(&structures)?;
-            check_order(
-                self.roots,
-                self.signature(),
-                &structures,
-                self.results.as_ref(),
-            )?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a `Ref` or `Part` where the program donates.
-    fn check_donation(&self, structures: &Structures) -> Result<()> {
-        match lent_donor(self.signature(), structures, P::GIVEN) {
-            None => Ok(()),
-            Some(index) => Err(Error::invalid(format!(
-                "`{}` is taken by reference, but {} donates it; take it by value (`Give`)",
-                self.roots.leaf_name(self.signature(), structures, index),
-                self.program()
-            ))),
-        }
+        self.typed().check_types(
+            P::LEAVES,
+            &P::constant_structures(),
+            P::GIVEN,
+            self.results.as_ref(),
+        )
     }
 
     /// Compares what is about to be passed, by reference: a refusal leaves it whole.
@@ -71,10 +42,10 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             let inputs = self.signature().inputs().len();
             let (position, index) = (place / inputs, place % inputs);
             let structures = P::structures(ready, position);
-            let path = self.roots.leaf_name(self.signature(), &structures, index);
+            let path = self.typed().leaf_name(&structures, index);
             error.context(format!(
                 "`{path}` (argument {index}) of {} on device {position}",
-                self.program()
+                self.typed()
             ))
         })
     }
@@ -99,19 +70,19 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             return Err(Error::invalid(format!(
                 "{} takes {inputs} arguments on each device, but the given trees have {} leaves on \
                  device {position}{}",
-                self.program(),
+                self.typed(),
                 leaves.len(),
                 self.roots.leaf_table(&structures)
             )));
         }
         if P::LEAVES.is_none() {
-            self.check_donation(&structures)?;
+            self.typed().check_donation(&structures, P::GIVEN)?;
             self.check_alike(ready, position, &structures)?;
         }
         match self.executable.first_wrong_shape(position, &leaves) {
             None => Ok(()),
             Some((index, leaf)) => {
-                let path = self.roots.leaf_name(self.signature(), &structures, index);
+                let path = self.typed().leaf_name(&structures, index);
                 let name = format!("`{path}` (argument {index})");
                 Err(self.executable.misfit(position, index, leaf, &name))
             }
@@ -134,7 +105,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
                     "`{}` of {} is {own:?} on device {position}, but {first:?} on device 0; build it \
                      alike on all devices",
                     self.roots.name(parameter),
-                    self.program()
+                    self.typed()
                 )));
             }
         }
@@ -145,11 +116,11 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     pub(super) fn not_for(&self, parameter: usize, devices: Result<usize>) -> Error {
         let name = self.roots.name(parameter);
         match devices {
-            Err(error) => error.context(format!("`{name}` of {}", self.program())),
+            Err(error) => error.context(format!("`{name}` of {}", self.typed())),
             Ok(devices) => Error::invalid(format!(
                 "`{name}` of {}: wanted values on {}, got values on {devices}; make them for \
                  the program's `devices`",
-                self.program(),
+                self.typed(),
                 plural(self.executable.devices.len(), "device"),
             )),
         }

@@ -75,7 +75,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         let Some((of, _)) = structures.get(parameter) else {
             return Err(Error::invalid(format!(
                 "{} has {}, so none of the number {parameter}",
-                self.program(),
+                self.typed(),
                 plural(structures.len(), "parameter")
             )));
         };
@@ -83,7 +83,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             return Err(Error::invalid(format!(
                 "`{}` of {} is not a `{}`",
                 self.roots.name(parameter),
-                self.program(),
+                self.typed(),
                 type_name::<T>()
             )));
         }
@@ -92,7 +92,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
                 "how many leaves come before `{}` of {} is known at run time only; say it with \
                  `Executable::place` or `place_split`",
                 self.roots.name(parameter),
-                self.program()
+                self.typed()
             ))
         })
     }
@@ -111,7 +111,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             Error::invalid(format!(
                 "how many leaves the results of {} have is known at run time only; say it with \
                  `results_like`, or the output with `Executable::gather`",
-                self.program()
+                self.typed()
             ))
         };
         let structure = self.results.as_ref().ok_or_else(unknown)?;
@@ -121,7 +121,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             }
             _ => Err(Error::invalid(format!(
                 "result {result} of {} is not a `{}`",
-                self.program(),
+                self.typed(),
                 type_name::<T>()
             ))),
         }
