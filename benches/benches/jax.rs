@@ -7,25 +7,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use benches::programs::{descent_program, ROW};
-use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, spent, Line, Spent};
-use benches::{client, print_plugin};
-use xla::{
-    Buffer, Client, CompileOptions, Each, Give, HostArray, HostTree, ParallelFunction, PerDevice,
-    Plugin, Program, Ref,
-};
+use benches::client;
+use benches::programs::{self, compiled, example, ROW};
+use benches::side_by_side::{compare_timed, is_short, is_wanted, spent, Line, Spent};
+use benches::table::begin;
+use xla::{Buffer, Each, Give, HostArray, HostTree, ParallelFunction, PerDevice, Ref};
 
 const DEVICES: usize = 4;
 
 fn main() {
-    if !is_measured() || is_short() {
+    if is_short() || !begin("Beside JAX and pypjrt") {
         return;
     }
     let Some(python) = std::env::var_os("XLA_BENCH_PYTHON") else {
         println!("jax: not measured; XLA_BENCH_PYTHON names no Python that has it");
         return;
     };
-    print_plugin();
     let python = Path::new(&python);
     // What the time is at most to be, as a share of the other's.
     line(python, "scalar", 1. / 1.8, scalar);
@@ -79,7 +76,7 @@ struct Served {
 
 impl Served {
     fn start(python: &Path, name: &str) -> Served {
-        let plugin = Plugin::cpu().unwrap_or_else(|error| panic!("{error}"));
+        let plugin = benches::plugin();
         let script: PathBuf = [env!("CARGO_MANIFEST_DIR"), "jax", "bench.py"]
             .iter()
             .collect();
@@ -135,7 +132,7 @@ impl Drop for Served {
 
 fn scalar() -> impl FnMut(u64) {
     let client = client(1);
-    let counter = compiled(&client, "counter");
+    let counter = compiled(&client, example("counter"));
     let device = client.device(0).expect("a device");
     let mut count = Some(Buffer::scalar(&device, 0f32).expect("room"));
     move |times| {
@@ -153,9 +150,8 @@ type Step<const LEAVES: usize> =
 
 fn descent<const LEAVES: usize>(summed: bool, awaited: bool) -> impl FnMut(u64) {
     let client = client(DEVICES);
-    let program = descent_program(LEAVES, DEVICES, summed);
-    let step = client.compile(&program, &CompileOptions::new());
-    let step: Step<LEAVES> = step.and_then(|step| step.parallel()).expect("it fits");
+    let step = compiled(&client, programs::descent(LEAVES, DEVICES, summed));
+    let step: Step<LEAVES> = step.parallel().expect("it fits");
     let on = step.executable().devices();
     let row = || HostArray::new(&ROW, &[4]).expect("a row");
     let state = HostTree::new((0..LEAVES).map(|_| row())).expect("a tree");
@@ -176,14 +172,14 @@ fn descent<const LEAVES: usize>(summed: bool, awaited: bool) -> impl FnMut(u64) 
 /// A step of the examples' network, each awaited.
 fn train_step(devices: usize) -> impl FnMut(u64) {
     let client = client(devices);
-    let init = compiled(&client, "init");
+    let init = compiled(&client, example("init"));
     let seed = Buffer::scalar(&client.device(0).expect("a device"), 0u32).expect("room");
     let start = init.run(&seed).expect("a run");
     let start: Vec<HostArray<'static>> = start
         .iter()
         .map(|leaf| HostArray::read(leaf).expect("values"))
         .collect();
-    let step = compiled(&client, &format!("train_step_{devices}"));
+    let step = compiled(&client, example(&format!("train_step_{devices}")));
     let inputs = step.signature().inputs();
     // The state, then the metrics, then images and labels.
     let changed = inputs.len() - 2;
@@ -211,15 +207,4 @@ fn train_step(devices: usize) -> impl FnMut(u64) {
             }
         }
     }
-}
-
-/// A program of the examples.
-fn compiled(client: &Client, name: &str) -> xla::Executable {
-    let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "examples", "programs"]
-        .iter()
-        .collect();
-    let program = Program::from_file(folder.join(format!("{name}.mlir"))).expect("a program");
-    client
-        .compile(&program, &CompileOptions::new())
-        .expect("it compiles")
 }
