@@ -46,8 +46,9 @@ fn wait(buffer: Option<&Buffer>) {
 
 /// Calls with a state, which each gives to the next.
 fn chained<const N: usize>(client: &Client) -> impl FnMut(u64) {
-    let function: Function<(Give<[Buffer; N]>,), [Buffer; N]> =
-        compiled(client, counters(N, true)).typed().expect("it fits");
+    let function: Function<(Give<[Buffer; N]>,), [Buffer; N]> = compiled(client, counters(N, true))
+        .typed()
+        .expect("it fits");
     let mut state = Some(start::<N>(client));
     move |times| {
         for _ in 0..times {
@@ -63,7 +64,9 @@ fn chained_vec(client: &Client, count: usize) -> impl FnMut(u64) {
     let mut state: Vec<Buffer> = Vec::from(start::<1>(client));
     state.extend((1..count).flat_map(|_| start::<1>(client)));
     let function: Function<(Give<Vec<Buffer>>,), Vec<Buffer>> =
-        compiled(client, counters(count, true)).typed().expect("it fits");
+        compiled(client, counters(count, true))
+            .typed()
+            .expect("it fits");
     let function = function.results_like(state.structure()).expect("it fits");
     move |times| {
         for _ in 0..times {
@@ -99,7 +102,11 @@ fn donated<const N: usize>(client: &Client, raw: Raw) {
     if N == 1000 {
         compare(Line::new(typed_vec), chained_vec(client, N), &mut run_raw);
     }
-    compare(Line::new(untyped), untyped_chained::<N>(client), &mut run_raw);
+    compare(
+        Line::new(untyped),
+        untyped_chained::<N>(client),
+        &mut run_raw,
+    );
 }
 
 fn lent<const N: usize>(client: &Client, raw: Raw) {
@@ -154,7 +161,10 @@ fn state(client: &Client) -> State {
 
 /// What a training step has: a state that is given, and as much that is only read.
 fn hundred_and_hundred(client: &Client, raw: raw::Client) {
-    let names = ["100 lent and 100 donated, typed", "100 lent and 100 donated, run"];
+    let names = [
+        "100 lent and 100 donated, typed",
+        "100 lent and 100 donated, run",
+    ];
     if !names.iter().any(|name| is_wanted(name)) {
         return;
     }

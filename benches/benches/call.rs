@@ -90,8 +90,9 @@ fn donated_chained(client: &Client, raw: raw::Client) {
         }
         wait(&untyped_count);
     };
-    let function: Function<(Give<Buffer>,), Buffer> =
-        compiled(client, counters(1, true)).typed().expect("it fits");
+    let function: Function<(Give<Buffer>,), Buffer> = compiled(client, counters(1, true))
+        .typed()
+        .expect("it fits");
     let typed = |times| {
         for _ in 0..times {
             let before = typed_count.take().expect("the count");
@@ -126,8 +127,9 @@ fn lent_chained(client: &Client, raw: raw::Client) {
         }
         wait(&untyped_count);
     };
-    let function: Function<(Ref<Buffer>,), Buffer> =
-        compiled(client, counters(1, false)).typed().expect("it fits");
+    let function: Function<(Ref<Buffer>,), Buffer> = compiled(client, counters(1, false))
+        .typed()
+        .expect("it fits");
     let typed = |times| {
         for _ in 0..times {
             let before = typed_count.take().expect("the count");
@@ -179,8 +181,9 @@ fn lent_same(client: &Client, raw: raw::Client, donates: bool) {
         true => format!("scalar, lent to what donates, the same each time, {how}"),
     };
     if !donates {
-        let function: Function<(Ref<Buffer>,), Buffer> =
-            compiled(client, counters(1, false)).typed().expect("it fits");
+        let function: Function<(Ref<Buffer>,), Buffer> = compiled(client, counters(1, false))
+            .typed()
+            .expect("it fits");
         let typed = |times| {
             let mut last = None;
             for _ in 0..times {
@@ -195,8 +198,9 @@ fn lent_same(client: &Client, raw: raw::Client, donates: bool) {
 
 /// Every step is given a number that is uploaded for it.
 fn donated_uploaded(client: &Client, raw: raw::Client) {
-    let function: Function<(Give<Buffer>,), Buffer> =
-        compiled(client, counters(1, true)).typed().expect("it fits");
+    let function: Function<(Give<Buffer>,), Buffer> = compiled(client, counters(1, true))
+        .typed()
+        .expect("it fits");
     let device = client.device(0).expect("a device");
     let typed = |times| {
         let mut last = None;

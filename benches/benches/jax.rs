@@ -11,7 +11,7 @@ use benches::client;
 use benches::programs::{self, compiled, example, ROW};
 use benches::side_by_side::{compare_timed, is_short, is_wanted, spent, Line, Spent};
 use benches::table::begin;
-use xla::{Buffer, Each, Give, HostArray, HostTree, ParallelFunction, PerDevice, Ref};
+use xla::{Buffer, Each, Function, Give, HostArray, HostTree, ParallelFunction, PerDevice, Ref};
 
 const DEVICES: usize = 4;
 
@@ -27,6 +27,13 @@ fn main() {
     // What the time is at most to be, as a share of the other's.
     line(python, "scalar", 1. / 1.8, scalar);
     line(python, "pypjrt-scalar", 1. / 20., scalar);
+    let hundred = "100-lent-100-donated";
+    line(python, hundred, 1. / 1.8, additions);
+    line(python, &format!("pypjrt-{hundred}"), 1. / 20., additions);
+    line(python, "to-device-4KB", 1.0, || to_device(1 << 10));
+    line(python, "to-device-256MB", 1.0, || to_device(1 << 26));
+    line(python, "to-host-4KB", 1.0, || to_host(1 << 10));
+    line(python, "to-host-256MB", 1.0, || to_host(1 << 26));
     line(python, "4x1-alone", 1. / 3., || descent::<1>(false, false));
     line(python, "4x64-alone", 1. / 3., || {
         descent::<64>(false, false)
@@ -142,6 +149,49 @@ fn scalar() -> impl FnMut(u64) {
             count = Some(outputs.into_single().expect("an output"));
         }
         count.iter().for_each(|count| count.wait().expect("a run"));
+    }
+}
+
+fn additions() -> impl FnMut(u64) {
+    let client = client(1);
+    let device = client.device(0).expect("a device");
+    let scalars = || -> [Buffer; 100] {
+        std::array::from_fn(|_| Buffer::scalar(&device, 0f32).expect("room"))
+    };
+    let step: Function<(Give<[Buffer; 100]>, Ref<[Buffer; 100]>), [Buffer; 100]> =
+        compiled(&client, programs::additions(100))
+            .typed()
+            .expect("it fits");
+    let (mut state, lent) = (Some(scalars()), scalars());
+    move |times| {
+        for _ in 0..times {
+            let before = state.take().expect("the state");
+            state = Some(step.call((before, &lent)).expect("a call"));
+        }
+        state.iter().for_each(|all| all[99].wait().expect("a run"));
+    }
+}
+
+fn to_device(count: usize) -> impl FnMut(u64) {
+    let device = client(1).device(0).expect("a device");
+    let values: Vec<f32> = (0..count).map(|n| n as f32).collect();
+    move |times| {
+        for _ in 0..times {
+            let buffer = Buffer::from_host(&device, &values, &[count]).expect("room");
+            buffer.wait().expect("values");
+        }
+    }
+}
+
+fn to_host(count: usize) -> impl FnMut(u64) {
+    let device = client(1).device(0).expect("a device");
+    let values: Vec<f32> = (0..count).map(|n| n as f32).collect();
+    let buffer = Buffer::from_host(&device, &values, &[count]).expect("room");
+    move |times| {
+        for _ in 0..times {
+            let read = buffer.to_host::<f32>().expect("values");
+            assert_eq!(read[count - 1], values[count - 1]);
+        }
     }
 }
 

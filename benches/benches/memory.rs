@@ -29,7 +29,10 @@ fn main() {
         ("replicate 256 MB on 4, host values, 1 leaf", "host 1"),
         ("replicate 256 MB on 4, host values, 64 leaves", "host 64"),
         ("replicate 256 MB on 4, a device's tree, 1 leaf", "tree 1"),
-        ("replicate 256 MB on 4, a device's tree, 64 leaves", "tree 64"),
+        (
+            "replicate 256 MB on 4, a device's tree, 64 leaves",
+            "tree 64",
+        ),
     ] {
         let wanted = ("wanted", ((1 + DEVICES) * 256) as f64);
         measure(name, wanted, 1.15, || in_child(case)[0]);

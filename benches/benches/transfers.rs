@@ -46,7 +46,11 @@ fn main() {
         case.to_device_during_call();
         case.to_device_until_done();
         case.to_device_borrowed();
-        case.to_device_owned();
+        // The safe layer releases memory on a thread of its own, never inside the plugin. To
+        // wake it takes longer than all the rest, on a busy machine many times.
+        if !is_short() {
+            case.to_device_owned();
+        }
         case.to_host();
     }
 }
@@ -170,8 +174,8 @@ impl Case {
                 unsafe {
                     let kept = Kept::MutableZeroCopy;
                     let (buffer, done) = raw.from_host_kept(0, &values, &[count as i64], kept);
+                    raw.drop_after(done, values);
                     raw.destroy(buffer);
-                    raw.wait(done);
                 }
             }
         };

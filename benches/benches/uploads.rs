@@ -20,7 +20,12 @@ fn main() {
     let (client, raw) = clients(1);
     let device = client.device(0).expect("a device");
     beside_memcpy(&device);
-    for (size, count) in [("4 B", 1), ("4 KB", 1 << 10), ("4 MB", 1 << 20), ("256 MB", LARGE)] {
+    for (size, count) in [
+        ("4 B", 1),
+        ("4 KB", 1 << 10),
+        ("4 MB", 1 << 20),
+        ("256 MB", LARGE),
+    ] {
         shared(&client, &device, size, count);
     }
     tree(&device, raw, "100 leaves of 4 B", 1);
@@ -76,24 +81,30 @@ fn shared(client: &Client, device: &Device, size: &str, count: usize) {
             times[rounds / 2]
         });
     };
-    figure(&format!("{size} given without a copy, the call"), &mut || {
-        let values = HostVec::<f32>::zeroed(count);
-        let start = Instant::now();
-        let buffer = Buffer::from_host_vec(device, values, &[count]).expect("a buffer");
-        let time = start.elapsed();
-        assert!(buffer.is_zero_copy(), "a CPU shares aligned memory");
-        time
-    });
-    let values = HostVec::<f32>::zeroed(count);
-    figure(&format!("{size} lent without a copy, the call"), &mut || {
-        client.scope(|scope| {
+    figure(
+        &format!("{size} given without a copy, the call"),
+        &mut || {
+            let values = HostVec::<f32>::zeroed(count);
             let start = Instant::now();
-            let buffer = scope.borrow(device, &values, &[count]).expect("a buffer");
+            let buffer = Buffer::from_host_vec(device, values, &[count]).expect("a buffer");
             let time = start.elapsed();
             assert!(buffer.is_zero_copy(), "a CPU shares aligned memory");
             time
-        })
-    });
+        },
+    );
+    let values = HostVec::<f32>::zeroed(count);
+    figure(
+        &format!("{size} lent without a copy, the call"),
+        &mut || {
+            client.scope(|scope| {
+                let start = Instant::now();
+                let buffer = scope.borrow(device, &values, &[count]).expect("a buffer");
+                let time = start.elapsed();
+                assert!(buffer.is_zero_copy(), "a CPU shares aligned memory");
+                time
+            })
+        },
+    );
 }
 
 /// A tree of a hundred equal leaves in one call, beside as many calls by hand.

@@ -77,11 +77,16 @@ pub struct Figure<'a> {
 
 impl Figure<'_> {
     /// Prints and writes a number. Whether it is by far more than it is to be.
-    fn report(&self, got: f64) -> bool {
+    ///
+    /// # Panics
+    /// The table's file can't be written to.
+    pub fn report(&self, got: f64) -> bool {
         let Figure { unit, most, .. } = self;
         let ratio = self.beside.map(|(_, wanted)| got / wanted);
         let held = ratio.unwrap_or(got);
-        let beside = self.beside.map(|(name, wanted)| format!("{name} {wanted:.1} {unit}"));
+        let beside = self
+            .beside
+            .map(|(name, wanted)| format!("{name} {wanted:.1} {unit}"));
         let beside = beside.unwrap_or_default();
         let ratio = ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}"));
         let most_text = match self.beside {

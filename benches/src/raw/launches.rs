@@ -52,10 +52,7 @@ impl Launches {
             each,
             lent: (donated..each).map(|index| index as i64).collect(),
             argument_lists: arguments.chunks(each).map(<[_]>::as_ptr).collect(),
-            output_lists: outputs
-                .chunks_mut(gives)
-                .map(<[_]>::as_mut_ptr)
-                .collect(),
+            output_lists: outputs.chunks_mut(gives).map(<[_]>::as_mut_ptr).collect(),
             arguments,
             outputs,
             last: Vec::new(),

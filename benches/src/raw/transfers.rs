@@ -1,9 +1,12 @@
 //! Between host memory and devices through the C API.
 
+use std::ffi::c_void;
+
 use pjrt_sys::{
     Args, PJRT_Buffer, PJRT_Buffer_Destroy_Args, PJRT_Buffer_ReadyEvent_Args,
     PJRT_Buffer_ToHostBuffer_Args, PJRT_Buffer_Type, PJRT_Buffer_UnsafePointer_Args,
-    PJRT_Client_BufferFromHostBuffer_Args, PJRT_HostBufferSemantics,
+    PJRT_Client_BufferFromHostBuffer_Args, PJRT_Error, PJRT_Event_OnReady_Args,
+    PJRT_HostBufferSemantics,
 };
 
 use super::{call, Client, Event};
@@ -143,6 +146,28 @@ impl Client {
         args.buffer = buffer;
         call!(self.api, PJRT_Buffer_UnsafePointer, args);
         args.buffer_pointer
+    }
+
+    /// Drops something when an event has fired, on whatever thread that is, and destroys the
+    /// event.
+    ///
+    /// # Safety
+    /// The event is alive and nobody else has it.
+    ///
+    /// # Panics
+    /// The plugin refuses.
+    pub unsafe fn drop_after<V: Send + 'static>(&self, event: Event, values: V) {
+        unsafe extern "C" fn fired<V>(error: *mut PJRT_Error, values: *mut c_void) {
+            assert!(error.is_null(), "a transfer failed");
+            // SAFETY: the box that was given away below; the plugin calls once.
+            drop(unsafe { Box::from_raw(values.cast::<V>()) });
+        }
+        let mut args = PJRT_Event_OnReady_Args::zeroed();
+        args.event = event;
+        args.callback = Some(fired::<V>);
+        args.user_arg = Box::into_raw(Box::new(values)).cast();
+        call!(self.api, PJRT_Event_OnReady, args);
+        self.destroy_event(event);
     }
 
     /// Waits until a buffer has its values.
