@@ -152,16 +152,15 @@ fn scalar() -> impl FnMut(u64) {
     }
 }
 
+type Hundred = [Buffer; 100];
+
 fn additions() -> impl FnMut(u64) {
     let client = client(1);
     let device = client.device(0).expect("a device");
-    let scalars = || -> [Buffer; 100] {
-        std::array::from_fn(|_| Buffer::scalar(&device, 0f32).expect("room"))
-    };
-    let step: Function<(Give<[Buffer; 100]>, Ref<[Buffer; 100]>), [Buffer; 100]> =
-        compiled(&client, programs::additions(100))
-            .typed()
-            .expect("it fits");
+    let scalars =
+        || -> Hundred { std::array::from_fn(|_| Buffer::scalar(&device, 0f32).expect("room")) };
+    let step = compiled(&client, programs::additions(100));
+    let step: Function<(Give<Hundred>, Ref<Hundred>), Hundred> = step.typed().expect("it fits");
     let (mut state, lent) = (Some(scalars()), scalars());
     move |times| {
         for _ in 0..times {

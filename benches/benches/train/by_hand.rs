@@ -170,7 +170,7 @@ impl Training {
     }
 
     /// The last step's loss.
-    fn run_epoch(&self, images: &Images, order: &[i32], state: &mut Vec<Vec<Buffer>>) -> f32 {
+    fn run_epoch(&self, images: &Images, order: &[i32], state: &mut [Vec<Buffer>]) -> f32 {
         let mut metrics: Vec<[Buffer; METRICS]> = (0..self.devices)
             .map(|device| {
                 let number = || self.client.from_host(device, &[0i32], &[]);
@@ -220,7 +220,7 @@ impl Training {
     /// Each device's loss.
     fn run_step(
         &self,
-        state: &mut Vec<Vec<Buffer>>,
+        state: &mut [Vec<Buffer>],
         metrics: &mut [[Buffer; METRICS]],
         batch: &[[Buffer; BATCH_LEAVES]],
         done: &mut Vec<Event>,

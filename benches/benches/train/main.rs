@@ -116,7 +116,7 @@ fn in_python(python: &Path, workload: &Workload) -> Vec<f64> {
 fn beside(name: &str, other: &str, most: f64, ours: impl Fn() -> Run, theirs: impl Fn() -> Run) {
     in_tries(name, || {
         // The first fills the system's cache with the files.
-        let rounds = if is_short() { 1 } else { 6 };
+        let rounds = if is_short() { 1 } else { 5 };
         let runs = (0..rounds).map(|round| {
             if round % 2 == 0 {
                 let ours = ours();
