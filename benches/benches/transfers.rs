@@ -227,7 +227,9 @@ impl Case {
             };
             self.measure(&name, run_safe, run_raw);
         }
-        if let Some(name) = viewed {
+        // A tenth of a microsecond for looking whether the memory is the host's and as large as
+        // it should be: twice the C API's time, which is as much.
+        if let Some(name) = viewed.filter(|_| !is_short()) {
             let run_safe = |times| {
                 for _ in 0..times {
                     let view = buffer.view::<f32>().expect("a view");

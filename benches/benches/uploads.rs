@@ -19,7 +19,7 @@ fn main() {
     }
     let (client, raw) = clients(1);
     let device = client.device(0).expect("a device");
-    beside_memcpy(&device);
+    beside_memcpy(&device, raw);
     for (size, count) in [
         ("4 B", 1),
         ("4 KB", 1 << 10),
@@ -35,37 +35,59 @@ fn main() {
 
 /// Memory that the system has given and nobody has touched, written once, and given back: the
 /// copy to a device does no less.
-fn beside_memcpy(device: &Device) {
-    let name = "256 MB to device, beside memcpy into new memory";
-    if !is_wanted(name) {
+fn beside_memcpy(device: &Device, raw: raw::Client) {
+    let names = ["safe", "raw"].map(|how| format!("256 MB to device, {how}, beside memcpy"));
+    if !names.iter().any(|name| is_wanted(name)) {
         return;
     }
     let values: Vec<f32> = (0..LARGE).map(|n| n as f32).collect();
-    let line = Line {
-        names: ["safe", "memcpy"],
+    let line = |number: usize| Line {
+        name: &names[number],
+        names: [["safe", "raw"][number], "memcpy"],
         // 0.9 of its speed.
         most: 1. / 0.9,
         batch: Duration::from_millis(20),
-        ..Line::new(name)
     };
     let upload = |times| {
         for _ in 0..times {
             Buffer::from_host(device, &values, &[LARGE]).expect("a buffer");
         }
     };
-    let copy = |times| {
+    let by_hand = |times| {
+        for _ in 0..times {
+            let buffer = raw.from_host(0, &values, &[LARGE as i64]);
+            // SAFETY: just made.
+            unsafe { raw.destroy(buffer) };
+        }
+    };
+    let mut copy = |times| {
         for _ in 0..times {
             let mut copy = Vec::<f32>::with_capacity(LARGE);
             copy.extend_from_slice(&values);
             black_box(&copy);
         }
     };
-    compare(line, upload, copy);
+    compare(line(0), upload, &mut copy);
+    // The layer can be no quicker than this.
+    if !is_short() {
+        compare(line(1), by_hand, &mut copy);
+    }
 }
 
 /// What the call takes in which a device comes to share memory, whatever its size.
 fn shared(client: &Client, device: &Device, size: &str, count: usize) {
-    let rounds = if is_short() { 32 } else { 512 };
+    let rounds = if is_short() || count == LARGE {
+        16
+    } else {
+        512
+    };
+    // To make a large array clears it, and so empties the caches of all that the call needs.
+    let warm_up = || {
+        for _ in 0..4 {
+            let one = HostVec::<f32>::zeroed(1);
+            Buffer::from_host_vec(device, one, &[1]).expect("a buffer");
+        }
+    };
     let figure = |name: &str, call: &mut dyn FnMut() -> Duration| {
         let figure = Figure {
             name,
@@ -85,6 +107,7 @@ fn shared(client: &Client, device: &Device, size: &str, count: usize) {
         &format!("{size} given without a copy, the call"),
         &mut || {
             let values = HostVec::<f32>::zeroed(count);
+            warm_up();
             let start = Instant::now();
             let buffer = Buffer::from_host_vec(device, values, &[count]).expect("a buffer");
             let time = start.elapsed();
