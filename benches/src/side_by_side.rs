@@ -161,7 +161,8 @@ impl Pairs {
 }
 
 /// Prints a line of medians, and one of what neighbours disturb less: the quickest batches,
-/// and the time on the calling thread where it is known. The median of the ratios.
+/// and the time on the calling thread where it is known. The lesser of the median ratio and that
+/// of the quickest: what is slow by itself, and not by a neighbour, is so in both.
 pub fn report(line: Line<'_>, pairs: &Pairs) -> f64 {
     let [of_name, to_name] = line.names;
     let Pairs { times, each } = pairs;
@@ -208,7 +209,7 @@ pub fn report(line: Line<'_>, pairs: &Pairs) -> f64 {
         format!("{quick_ratio:.3}"),
         cpu_cell,
     ]);
-    ratio
+    ratio.min(quick_ratio)
 }
 
 /// The machine's load over the last minute, where the system tells.
