@@ -7,7 +7,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs};
 
 use benches::table::{FILE, HEAD};
@@ -94,33 +93,13 @@ fn facts(load_before: &str) -> String {
     format!(
         "{}. {}, {cores} of its cores, {} GiB of memory. Load {load_before} before and {} after. \
          Plugin of API {major}.{minor}. {}. {}.\n",
-        date(),
+        output(Command::new("date").args(["-u", "+%F"])),
         field("/proc/cpuinfo", "model name").unwrap_or("a processor".to_owned()),
         memory(),
         load(),
         python_versions(),
         output(Command::new("rustc").arg("--version")),
     )
-}
-
-/// Of today, in UTC.
-fn date() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let days = now.map_or(0, |time| time.as_secs() / 86400) as i64;
-    // Years are counted from March, so that a leap day is the last of one; 400 of them have
-    // 146,097 days. 1970-01-01 is day 719,468 after 0000-03-01.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    format!("{}-{month:02}-{day:02}", era * 400 + year + later)
 }
 
 /// The machine's load over the last minute, where the system tells.
