@@ -7,29 +7,33 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use benches::programs::{descent_program, ROW};
-use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, spent, Line, Spent};
-use benches::{client, print_plugin};
-use xla::{
-    Buffer, Client, CompileOptions, Each, Give, HostArray, HostTree, ParallelFunction, PerDevice,
-    Plugin, Program, Ref,
-};
+use benches::client;
+use benches::programs::{self, compiled, example, ROW};
+use benches::side_by_side::{compare_timed, is_short, is_wanted, spent, Line, Spent};
+use benches::table::begin;
+use xla::{Buffer, Each, Function, Give, HostArray, HostTree, ParallelFunction, PerDevice, Ref};
 
 const DEVICES: usize = 4;
 
 fn main() {
-    if !is_measured() || is_short() {
+    if is_short() || !begin("Beside JAX and pypjrt") {
         return;
     }
     let Some(python) = std::env::var_os("XLA_BENCH_PYTHON") else {
         println!("jax: not measured; XLA_BENCH_PYTHON names no Python that has it");
         return;
     };
-    print_plugin();
     let python = Path::new(&python);
     // What the time is at most to be, as a share of the other's.
     line(python, "scalar", 1. / 1.8, scalar);
     line(python, "pypjrt-scalar", 1. / 20., scalar);
+    let hundred = "100-lent-100-donated";
+    line(python, hundred, 1. / 1.8, additions);
+    line(python, &format!("pypjrt-{hundred}"), 1. / 20., additions);
+    line(python, "to-device-4KB", 1.0, || to_device(1 << 10));
+    line(python, "to-device-256MB", 1.0, || to_device(1 << 26));
+    line(python, "to-host-4KB", 1.0, || to_host(1 << 10));
+    line(python, "to-host-256MB", 1.0, || to_host(1 << 26));
     line(python, "4x1-alone", 1. / 3., || descent::<1>(false, false));
     line(python, "4x64-alone", 1. / 3., || {
         descent::<64>(false, false)
@@ -79,7 +83,7 @@ struct Served {
 
 impl Served {
     fn start(python: &Path, name: &str) -> Served {
-        let plugin = Plugin::cpu().unwrap_or_else(|error| panic!("{error}"));
+        let plugin = benches::plugin();
         let script: PathBuf = [env!("CARGO_MANIFEST_DIR"), "jax", "bench.py"]
             .iter()
             .collect();
@@ -135,7 +139,7 @@ impl Drop for Served {
 
 fn scalar() -> impl FnMut(u64) {
     let client = client(1);
-    let counter = compiled(&client, "counter");
+    let counter = compiled(&client, example("counter"));
     let device = client.device(0).expect("a device");
     let mut count = Some(Buffer::scalar(&device, 0f32).expect("room"));
     move |times| {
@@ -148,14 +152,55 @@ fn scalar() -> impl FnMut(u64) {
     }
 }
 
+type Hundred = [Buffer; 100];
+
+fn additions() -> impl FnMut(u64) {
+    let client = client(1);
+    let device = client.device(0).expect("a device");
+    let scalars =
+        || -> Hundred { std::array::from_fn(|_| Buffer::scalar(&device, 0f32).expect("room")) };
+    let step = compiled(&client, programs::additions(100));
+    let step: Function<(Give<Hundred>, Ref<Hundred>), Hundred> = step.typed().expect("it fits");
+    let (mut state, lent) = (Some(scalars()), scalars());
+    move |times| {
+        for _ in 0..times {
+            let before = state.take().expect("the state");
+            state = Some(step.call((before, &lent)).expect("a call"));
+        }
+        state.iter().for_each(|all| all[99].wait().expect("a run"));
+    }
+}
+
+fn to_device(count: usize) -> impl FnMut(u64) {
+    let device = client(1).device(0).expect("a device");
+    let values: Vec<f32> = (0..count).map(|n| n as f32).collect();
+    move |times| {
+        for _ in 0..times {
+            let buffer = Buffer::from_host(&device, &values, &[count]).expect("room");
+            buffer.wait().expect("values");
+        }
+    }
+}
+
+fn to_host(count: usize) -> impl FnMut(u64) {
+    let device = client(1).device(0).expect("a device");
+    let values: Vec<f32> = (0..count).map(|n| n as f32).collect();
+    let buffer = Buffer::from_host(&device, &values, &[count]).expect("room");
+    move |times| {
+        for _ in 0..times {
+            let read = buffer.to_host::<f32>().expect("values");
+            assert_eq!(read[count - 1], values[count - 1]);
+        }
+    }
+}
+
 type Step<const LEAVES: usize> =
     ParallelFunction<(Give<[Buffer; LEAVES]>, Ref<Buffer>), Each<[Buffer; LEAVES]>>;
 
 fn descent<const LEAVES: usize>(summed: bool, awaited: bool) -> impl FnMut(u64) {
     let client = client(DEVICES);
-    let program = descent_program(LEAVES, DEVICES, summed);
-    let step = client.compile(&program, &CompileOptions::new());
-    let step: Step<LEAVES> = step.and_then(|step| step.parallel()).expect("it fits");
+    let step = compiled(&client, programs::descent(LEAVES, DEVICES, summed));
+    let step: Step<LEAVES> = step.parallel().expect("it fits");
     let on = step.executable().devices();
     let row = || HostArray::new(&ROW, &[4]).expect("a row");
     let state = HostTree::new((0..LEAVES).map(|_| row())).expect("a tree");
@@ -176,14 +221,14 @@ fn descent<const LEAVES: usize>(summed: bool, awaited: bool) -> impl FnMut(u64) 
 /// A step of the examples' network, each awaited.
 fn train_step(devices: usize) -> impl FnMut(u64) {
     let client = client(devices);
-    let init = compiled(&client, "init");
+    let init = compiled(&client, example("init"));
     let seed = Buffer::scalar(&client.device(0).expect("a device"), 0u32).expect("room");
     let start = init.run(&seed).expect("a run");
     let start: Vec<HostArray<'static>> = start
         .iter()
         .map(|leaf| HostArray::read(leaf).expect("values"))
         .collect();
-    let step = compiled(&client, &format!("train_step_{devices}"));
+    let step = compiled(&client, example(&format!("train_step_{devices}")));
     let inputs = step.signature().inputs();
     // The state, then the metrics, then images and labels.
     let changed = inputs.len() - 2;
@@ -211,15 +256,4 @@ fn train_step(devices: usize) -> impl FnMut(u64) {
             }
         }
     }
-}
-
-/// A program of the examples.
-fn compiled(client: &Client, name: &str) -> xla::Executable {
-    let folder: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "examples", "programs"]
-        .iter()
-        .collect();
-    let program = Program::from_file(folder.join(format!("{name}.mlir"))).expect("a program");
-    client
-        .compile(&program, &CompileOptions::new())
-        .expect("it compiles")
 }

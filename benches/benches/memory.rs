@@ -2,69 +2,54 @@
 //! steps on a state of that size with and without donation; what a million donated steps leave
 //! behind. Each in a process of its own.
 
-use std::fs;
-use std::process::Command;
 use std::time::Duration;
 
 use benches::client;
-use benches::side_by_side::{compare_timed, is_measured, is_short, is_wanted, spent, Line};
-use xla::{
-    Buffer, Client, CompileOptions, Executable, HostArray, HostTree, PerDevice, Program, Tree,
-};
+use benches::process::{case, forget_peak, in_child, peak, resident};
+use benches::programs::compiled;
+use benches::side_by_side::{compare, is_wanted, Line};
+use benches::table::{begin, Figure};
+use xla::{Buffer, Client, HostArray, HostTree, PerDevice, Tree};
 
 const DEVICES: usize = 4;
 const MIB: usize = 1 << 20;
 /// Floats in 256 MiB.
 const COUNT: usize = 64 * MIB;
-const CHILD: &str = "XLA_BENCH_MEMORY_CHILD";
 
 fn main() {
-    if let Ok(case) = std::env::var(CHILD) {
+    if let Some(case) = case() {
         return child(&case);
     }
-    if !is_measured() {
+    if !begin("Memory") {
         return;
     }
-    println!("a tree of 256 MiB on {DEVICES} devices: wanted is its source and {DEVICES} copies");
+    // Wanted is the source and a copy for each device. A whole process is counted, the plugin
+    // and all.
     for (name, case) in [
-        ("replicate, host values, 1 leaf", "host 1"),
-        ("replicate, host values, 64 leaves", "host 64"),
-        ("replicate_tree, device tree, 1 leaf", "tree 1"),
-        ("replicate_tree, device tree, 64 leaves", "tree 64"),
+        ("replicate 256 MB on 4, host values, 1 leaf", "host 1"),
+        ("replicate 256 MB on 4, host values, 64 leaves", "host 64"),
+        ("replicate 256 MB on 4, a device's tree, 1 leaf", "tree 1"),
+        (
+            "replicate 256 MB on 4, a device's tree, 64 leaves",
+            "tree 64",
+        ),
     ] {
-        if is_wanted(name) {
-            let [before, peak] = in_child(case);
-            print(name, before, peak, (1 + DEVICES) * 256, 1.15);
-        }
+        let wanted = ("wanted", ((1 + DEVICES) * 256) as f64);
+        measure(name, wanted, 1.15, || in_child(case)[0]);
     }
     adam();
     million();
 }
 
-/// What a child of this program tells of a case: the MiB that it had resident before it
-/// began, and the most that it had.
-fn in_child(case: &str) -> [usize; 2] {
-    let output = Command::new(std::env::current_exe().expect("this program"))
-        .env(CHILD, case)
-        .output()
-        .expect("a child process");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let numbers = text.lines().last().unwrap_or_default().split(' ');
-    let numbers: Vec<usize> = numbers.filter_map(|number| number.parse().ok()).collect();
-    match numbers[..] {
-        [before, peak] => [before, peak],
-        _ => panic!("{case}: {}", String::from_utf8_lossy(&output.stderr)),
-    }
-}
-
-fn print(name: &str, before: usize, peak: usize, wanted: usize, most: f64) {
-    let ratio = peak as f64 / wanted as f64;
-    let verdict = if ratio <= most { "met" } else { "missed" };
-    println!(
-        "{name:44} peak {peak:5} MiB (of which {before} before it)  wanted {wanted:5} MiB  ratio \
-         {ratio:.3}  at most {most:.3}: {verdict}"
-    );
-    assert!(!is_short() || ratio <= 2.0, "{name}: more than 2 times");
+/// A peak in MiB.
+fn measure(name: &str, beside: (&str, f64), most: f64, peak: impl FnMut() -> f64) {
+    let figure = Figure {
+        name,
+        unit: "MiB",
+        beside: Some(beside),
+        most,
+    };
+    figure.measure(peak);
 }
 
 fn child(case: &str) {
@@ -76,10 +61,9 @@ fn child(case: &str) {
             let mut steps = adam_steps(&client, how == "donated");
             // The first run may take memory for good.
             steps(1);
-            let before = resident();
             forget_peak();
             steps(5);
-            println!("{before} {}", peak());
+            println!("{}", peak() / 1024);
         }
         Some(("steps", count)) => donated_steps(&client, count.parse().expect("a number")),
         _ => panic!("no case `{case}`"),
@@ -95,7 +79,6 @@ fn replicated(client: &Client, leaves: &str, from_tree: bool) {
 
 fn replicated_as<const LEAVES: usize>(client: &Client, from_tree: bool) {
     let devices = client.devices();
-    let before = resident();
     let values = vec![1.5f32; COUNT];
     let leaves = values.chunks(COUNT / LEAVES);
     let leaves = leaves.map(|leaf| HostArray::borrowed(leaf, &[leaf.len()]).expect("an array"));
@@ -112,13 +95,13 @@ fn replicated_as<const LEAVES: usize>(client: &Client, from_tree: bool) {
         PerDevice::replicate(&devices, &host).expect("room")
     };
     copies.wait().expect("values");
-    println!("{before} {}", peak());
+    println!("{}", peak() / 1024);
 }
 
 /// Floats of each of three parts of a state of 264 MiB.
 const PART: usize = 22 * MIB;
 
-fn adam_program(donated: bool) -> Program {
+fn adam_program(donated: bool) -> String {
     let part = format!("tensor<{PART}xf32>");
     let alias = |index| match donated {
         true => format!(" {{tf.aliasing_output = {index} : i32}}"),
@@ -140,25 +123,18 @@ fn adam_program(donated: bool) -> Program {
         line("d", "add", "%s, %eps") + &line("q", "divide", "%m1, %d"),
         line("c", "multiply", "%q, %rate") + &line("w1", "subtract", "%w, %c"),
     ];
-    let text = format!(
+    format!(
         "func.func @main(%w: {part}{}, %m: {part}{}, %v: {part}{}, %g: {part}) -> ({part}, {part}, {part}) {{
            {}
            return %w1, %m1, %v1 : {part}, {part}, {part}
          }}",
         alias(0), alias(1), alias(2), body.concat(),
-    );
-    Program::from_text(text).expect("a program")
-}
-
-fn compiled(client: &Client, donated: bool) -> Executable {
-    let options = CompileOptions::new();
-    let step = client.compile(&adam_program(donated), &options);
-    step.expect("it compiles")
+    )
 }
 
 /// Makes so many steps, each awaited.
 fn adam_steps(client: &Client, donated: bool) -> impl FnMut(u64) {
-    let step = compiled(client, donated);
+    let step = compiled(client, adam_program(donated));
     let device = client.device(0).expect("a device");
     let part = || {
         let values = vec![0.5f32; PART];
@@ -177,32 +153,20 @@ fn adam_steps(client: &Client, donated: bool) -> impl FnMut(u64) {
 }
 
 fn adam() {
-    let name = "Adam on 264 MiB, peak";
+    let name = "Adam on 264 MiB, peak of the process";
     if is_wanted(name) {
-        let [before, donated] = in_child("adam donated");
-        println!("Adam on a state of 264 MiB and a gradient of 88: peak with donation to without");
-        let [_, undonated] = in_child("adam undonated");
-        print(name, before, donated, undonated, 2. / 3.);
+        let undonated = ("undonated", in_child("adam undonated")[0]);
+        measure(name, undonated, 2. / 3., || in_child("adam donated")[0]);
     }
     let client = client(1);
-    let inside = |donated| {
-        let stats = compiled(&client, donated).memory_stats();
-        let stats = stats.expect("stats");
-        (
-            stats.run_bytes() as usize / MIB,
-            stats.alias_bytes as usize / MIB,
-        )
-    };
-    let ((donated, alias), (undonated, _)) = (inside(true), inside(false));
-    print(
-        "the same, as the compiler states it",
-        0,
-        donated,
-        undonated,
-        2. / 3.,
-    );
-    println!("{:44} {alias} MiB of the outputs lie in donated inputs", "");
-
+    let name = "Adam on 264 MiB, as the compiler states it";
+    if is_wanted(name) {
+        let stated = |donated| {
+            let stats = compiled(&client, adam_program(donated)).memory_stats();
+            stats.expect("stats").run_bytes() as f64 / MIB as f64
+        };
+        measure(name, ("undonated", stated(false)), 2. / 3., || stated(true));
+    }
     let name = "Adam on 264 MiB, a step";
     if is_wanted(name) {
         let line = Line {
@@ -211,23 +175,39 @@ fn adam() {
             most: 1.0,
             batch: Duration::from_millis(20),
         };
-        let mut with = adam_steps(&client, true);
-        let mut without = adam_steps(&client, false);
-        compare_timed(line, |n| spent(&mut with, n), |n| spent(&mut without, n));
+        compare(line, adam_steps(&client, true), adam_steps(&client, false));
     }
 }
 
 /// Steps of a number that is donated to each: the account may see no more than one buffer, and
 /// the process may not grow.
 fn million() {
-    let name = "1,000,000 donated steps, growth";
-    if is_wanted(name) {
-        let [before, after] = in_child("steps 1000000");
-        let grown = after.saturating_sub(before);
-        let verdict = if grown <= 1024 { "met" } else { "missed" };
-        println!("{name:44} from {before} to {after} KiB  at most 1024 KiB: {verdict}");
-        assert!(!is_short() || grown <= 10 * 1024, "{name}: {grown} KiB");
+    let names = [
+        "1,000,000 donated steps, growth of the process",
+        "1,000,000 donated steps, live buffers after them",
+    ];
+    if !names.iter().any(|name| is_wanted(name)) {
+        return;
     }
+    let figure = Figure {
+        name: names[0],
+        unit: "KiB",
+        beside: None,
+        most: 1024.,
+    };
+    let mut live = [0.; 2];
+    figure.measure(|| {
+        let told = in_child("steps 1000000");
+        live = [told[2], told[3]];
+        told[1] - told[0]
+    });
+    let figure = Figure {
+        name: names[1],
+        unit: "buffers",
+        beside: Some(("before them", live[0])),
+        most: 1.,
+    };
+    figure.measure(|| live[1]);
 }
 
 fn donated_steps(client: &Client, count: u64) {
@@ -236,9 +216,7 @@ fn donated_steps(client: &Client, count: u64) {
            %new = stablehlo.add %x, %half : tensor<f32>
            return %new : tensor<f32>
          }";
-    let program = Program::from_text(program).expect("a program");
-    let step = client.compile(&program, &CompileOptions::new());
-    let step = step.expect("it compiles");
+    let step = compiled(client, program);
     let mut x = Buffer::scalar(&step.devices()[0], 0f32).ok();
     let mut steps = |count| {
         for number in 0..count {
@@ -251,35 +229,13 @@ fn donated_steps(client: &Client, count: u64) {
             x = Some(new);
         }
         let account = client.memory_account();
-        assert_eq!((account.live_buffers(), account.live_bytes()), (1, 4));
+        assert_eq!(account.live_bytes(), 4, "{account}");
         assert_eq!(account.devices()[0].peak_bytes, 4, "{account}");
+        account.live_buffers()
     };
     // What the plugin and the allocator keep for good.
-    steps(100_000);
-    let before = status("VmRSS:");
-    steps(count);
-    println!("{before} {}", status("VmRSS:"));
-}
-
-/// What the process has resident now, in MiB.
-fn resident() -> usize {
-    status("VmRSS:") / 1024
-}
-
-/// The most that it had, in MiB.
-fn peak() -> usize {
-    status("VmHWM:") / 1024
-}
-
-/// In KiB.
-fn status(field: &str) -> usize {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let kibibytes = line.and_then(|line| line.trim().split(' ').next()?.parse::<usize>().ok());
-    kibibytes.expect("a number")
-}
-
-/// Sets the most back to what is resident now.
-fn forget_peak() {
-    fs::write("/proc/self/clear_refs", "5").expect("Linux 4.0");
+    let live = steps(100_000);
+    let before = resident();
+    let live_after = steps(count);
+    println!("{before} {} {live} {live_after}", resident());
 }

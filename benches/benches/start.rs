@@ -3,121 +3,93 @@
 //! compile cache. Each start is a process of its own, and they take turns.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-use benches::side_by_side::{is_measured, is_short, is_wanted};
+use benches::process::{case, in_child};
+use benches::programs::example;
+use benches::side_by_side::{is_short, is_wanted, report, Line, Pairs, Spent};
+use benches::table::begin;
 use xla::{
     Buffer, ClientOptions, CompileCache, CompileOptions, Executable, HostArray, Plugin, Program,
 };
 
-const CHILD: &str = "XLA_BENCH_START_CHILD";
-const CACHE: &str = "XLA_BENCH_START_CACHE";
+/// What the parts of a start took.
+type Start = [Duration; 3];
 
-/// What a start took, in seconds.
-#[derive(Clone, Copy)]
-struct Start {
-    /// Loading the plugin and making the client.
-    plugin: f64,
-    /// Compiling the programs, or loading them.
-    programs: f64,
-    /// The first step, awaited.
-    step: f64,
-}
-
-impl Start {
-    fn all(self) -> f64 {
-        self.plugin + self.programs + self.step
-    }
-}
+const PARTS: [&str; 3] = ["plugin and client", "programs", "first step"];
 
 fn main() {
-    if let Ok(devices) = std::env::var(CHILD) {
-        return child(devices.parse().expect("a number"));
+    if let Some(case) = case() {
+        let (devices, cache) = case.split_once(' ').expect("two words");
+        return child(devices.parse().expect("a number"), cache);
     }
-    if !is_measured() {
+    if !begin("Starting train_mnist with its programs kept") {
         return;
     }
     let rounds = if is_short() { 1 } else { 9 };
-    for devices in [1, 4] {
-        let name = format!("start of train_mnist on {devices}");
-        if is_wanted(&name) {
-            measure(&name, devices, rounds);
-        }
+    // To compile takes seconds.
+    let counts: &[usize] = if is_short() { &[1] } else { &[1, 4] };
+    for devices in counts {
+        measure(*devices, rounds);
     }
 }
 
-fn measure(name: &str, devices: usize, rounds: usize) {
-    let dir = std::env::temp_dir().join(format!("xla-bench-start-{}", std::process::id()));
-    // Fills the cache, and the system's own with the plugin's file.
-    in_child(devices, Some(&dir));
-    let pairs: Vec<(Start, Start)> = (0..rounds)
-        .map(|_| (in_child(devices, None), in_child(devices, Some(&dir))))
-        .collect();
-    println!("{name}: median of {rounds} pairs, seconds");
-    let median = |what: &dyn Fn(&(Start, Start)) -> f64| {
-        let mut values: Vec<f64> = pairs.iter().map(what).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    type Part = fn(Start) -> f64;
-    let parts: [(&str, Part); 4] = [
-        ("plugin and client", |start| start.plugin),
-        ("programs", |start| start.programs),
-        ("first step", |start| start.step),
-        ("all", Start::all),
-    ];
-    for (what, part) in parts {
-        println!(
-            "  {what:20} compiled {:8.4}  kept {:8.4}  ratio {:7.2}",
-            median(&|pair| part(pair.0)),
-            median(&|pair| part(pair.1)),
-            median(&|pair| part(pair.0) / part(pair.1)),
-        );
+fn measure(devices: usize, rounds: usize) {
+    let name = format!("start on {devices}, all of it");
+    if !is_wanted(&name) {
+        return;
     }
-    let ratio = median(&|pair| pair.0.all() / pair.1.all());
-    let verdict = if ratio >= 5. { "met" } else { "missed" };
-    println!("  wanted: at least 5 in all: {verdict}");
+    let dir = std::env::temp_dir().join(format!("xla-bench-start-{}", std::process::id()));
+    let cache = dir.to_str().expect("a folder's name in UTF-8");
+    // Fills the cache, and the system's own with the plugin's file.
+    start(devices, cache);
+    let pairs: Vec<(Start, Start)> = (0..rounds)
+        .map(|_| (start(devices, cache), start(devices, "")))
+        .collect();
+    let of = |part: &dyn Fn(&Start) -> Duration| {
+        let spent = |start| Spent {
+            wall: part(start),
+            cpu: None,
+        };
+        let times = pairs.iter().map(|(kept, new)| (spent(kept), spent(new)));
+        Pairs::of(&times.collect::<Vec<_>>())
+    };
+    for (part, what) in PARTS.into_iter().enumerate() {
+        // No target of their own.
+        let name = format!("start on {devices}, {what}");
+        report(line(&name, f64::INFINITY), &of(&|start| start[part]));
+    }
+    // At least five times quicker.
+    report(line(&name, 1. / 5.), &of(&|start| start.iter().sum()));
     std::fs::remove_dir_all(&dir).expect("the cache's folder");
 }
 
-fn in_child(devices: usize, cache: Option<&Path>) -> Start {
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.env(CHILD, devices.to_string());
-    match cache {
-        Some(dir) => command.env(CACHE, dir),
-        None => command.env_remove(CACHE),
-    };
-    let output = command.output().expect("a child process");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let numbers = text.lines().last().unwrap_or_default().split(' ');
-    let numbers: Vec<f64> = numbers.filter_map(|number| number.parse().ok()).collect();
-    match numbers[..] {
-        [plugin, programs, step] => Start {
-            plugin,
-            programs,
-            step,
-        },
-        _ => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+fn line(name: &str, most: f64) -> Line<'_> {
+    Line {
+        name,
+        names: ["kept", "compiled"],
+        most,
+        batch: Duration::ZERO,
     }
 }
 
-fn child(devices: usize) {
-    let text = |name: &str| {
-        let file = format!("../examples/programs/{name}.mlir");
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        std::fs::read_to_string(path).expect("a program of the examples")
-    };
+/// A start in a process of its own, with a folder for the cache or without.
+fn start(devices: usize, cache: &str) -> Start {
+    let told = in_child(&format!("{devices} {cache}"));
+    [0, 1, 2].map(|part| Duration::from_secs_f64(told[part]))
+}
+
+fn child(devices: usize, cache: &str) {
     let texts = [
-        text("init"),
-        text("shuffle"),
-        text(&format!("evaluate_{devices}")),
-        text(&format!("train_step_{devices}")),
+        example("init"),
+        example("shuffle"),
+        example(&format!("evaluate_{devices}")),
+        example(&format!("train_step_{devices}")),
     ];
     let start = Instant::now();
     let mut options = ClientOptions::new().cpu_device_count(devices);
-    if let Some(dir) = std::env::var_os(CACHE) {
-        options = options.compile_cache(CompileCache::at(dir));
+    if !cache.is_empty() {
+        options = options.compile_cache(CompileCache::at(Path::new(cache)));
     }
     let client = Plugin::cpu().expect("a plugin").client_with(&options);
     let client = client.expect("a client");

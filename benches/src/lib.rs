@@ -3,9 +3,11 @@
 //! package's manifest.
 
 mod clock;
+pub mod process;
 pub mod programs;
 pub mod raw;
 pub mod side_by_side;
+pub mod table;
 
 use xla::{Client, ClientOptions, Plugin};
 
@@ -17,11 +19,8 @@ pub const MOST_DEVICES: usize = 8;
 /// # Panics
 /// There is no plugin, or it makes no client.
 pub fn clients(devices: usize) -> (Client, raw::Client) {
-    let plugin = plugin();
-    let safe = client(devices);
-    // The second in this order: loading through the safe layer has initialised the plugin.
-    let raw = raw::Client::create(&plugin, devices);
-    (safe, raw)
+    // The raw one second: loading through the safe layer has initialised the plugin.
+    (client(devices), raw_client(devices))
 }
 
 /// A client of the safe layer.
@@ -35,12 +34,18 @@ pub fn client(devices: usize) -> Client {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn plugin() -> Plugin {
-    Plugin::cpu().unwrap_or_else(|error| panic!("{error}"))
+/// A client of the raw API.
+///
+/// # Panics
+/// There is no plugin, or it makes no client.
+pub fn raw_client(devices: usize) -> raw::Client {
+    raw::Client::create(&plugin(), devices)
 }
 
-/// Prints what is measured.
-pub fn print_plugin() {
-    let (major, minor) = plugin().api_version();
-    println!("plugin: PJRT API {major}.{minor}");
+/// The plugin that is measured.
+///
+/// # Panics
+/// There is none.
+pub fn plugin() -> Plugin {
+    Plugin::cpu().unwrap_or_else(|error| panic!("{error}"))
 }

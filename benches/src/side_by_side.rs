@@ -6,9 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use criterion::Criterion;
-
-use crate::clock;
+use crate::{clock, table};
 
 /// What is compared.
 #[derive(Clone, Copy)]
@@ -18,6 +16,7 @@ pub struct Line<'a> {
     /// What the two are called.
     pub names: [&'a str; 2],
     /// The ratio that is aimed at: the first's time to the second's is to be at most this.
+    /// Infinite where nothing is.
     pub most: f64,
     /// How long one batch takes, about.
     pub batch: Duration,
@@ -47,51 +46,49 @@ pub fn is_wanted(name: &str) -> bool {
     std::env::var("XLA_BENCH_ONLY").map_or(true, |only| name.contains(&only))
 }
 
-/// Above this ratio a short run fails.
-const GROSS: f64 = 2.0;
+/// Above this ratio a short run fails, if it is so in each try.
+pub(crate) const GROSS: f64 = 2.0;
+/// A neighbour may spoil one or two.
+const TRIES: usize = 3;
 
-/// Runs both for a while, prints the medians and their ratio, then gives both to
-/// criterion as a group. `safe` and `raw` do the thing as often as they are told.
+/// Measures a line, if it is wanted: prints the medians and their ratio, and writes them to
+/// the table. Both do the thing as often as they are told.
 ///
 /// # Panics
 /// In a short run: the ratio is above 2 in three tries.
-pub fn compare(
-    criterion: &mut Criterion,
-    line: Line<'_>,
-    mut safe: impl FnMut(u64),
-    mut raw: impl FnMut(u64),
-) {
-    if !is_wanted(line.name) {
-        return;
-    }
-    let measured = is_measured();
-    if measured {
-        print_ratio(line, &mut |n| spent(&mut safe, n), &mut |n| {
-            spent(&mut raw, n)
-        });
-    }
-    if measured && is_short() {
-        return;
-    }
-    let [of, to] = line.names;
-    let mut group = criterion.benchmark_group(line.name);
-    group.bench_function(of, |b| b.iter_custom(|n| time(&mut safe, n)));
-    group.bench_function(to, |b| b.iter_custom(|n| time(&mut raw, n)));
-    group.finish();
+pub fn compare(line: Line<'_>, mut of: impl FnMut(u64), mut to: impl FnMut(u64)) {
+    compare_timed(line, |n| spent(&mut of, n), |n| spent(&mut to, n));
 }
 
-/// As [`compare`], of two that measure themselves, and without criterion.
+/// As [`compare`], of two that measure themselves.
 pub fn compare_timed(
     line: Line<'_>,
     mut of: impl FnMut(u64) -> Spent,
     mut to: impl FnMut(u64) -> Spent,
 ) {
-    if is_wanted(line.name) {
-        print_ratio(line, &mut of, &mut to);
+    if !is_wanted(line.name) {
+        return;
     }
+    in_tries(line.name, || {
+        let pairs = pairs(line.batch, &mut of, &mut to);
+        report(line, &pairs) <= GROSS.max(line.most)
+    });
 }
 
-/// As criterion does: without this argument, which cargo gives, it is a test.
+/// Measures once, and in a short run as often as it takes to be not by far off.
+///
+/// # Panics
+/// In a short run: it is by far off in three tries.
+pub fn in_tries(name: &str, mut is_close: impl FnMut() -> bool) {
+    let tries = if is_short() { TRIES } else { 1 };
+    let close = (0..tries).any(|_| is_close());
+    assert!(
+        close || !is_short(),
+        "{name}: more than {GROSS} times in {TRIES} tries"
+    );
+}
+
+/// Whether this is run as a benchmark: without this argument, which cargo gives, it is a test.
 pub fn is_measured() -> bool {
     std::env::args().any(|argument| argument == "--bench")
 }
@@ -99,6 +96,7 @@ pub fn is_measured() -> bool {
 type Timed<'a> = &'a mut dyn FnMut(u64) -> Spent;
 
 /// What a batch takes.
+#[derive(Clone, Copy)]
 pub struct Spent {
     /// From its beginning to its end.
     pub wall: Duration,
@@ -114,70 +112,104 @@ impl Spent {
     }
 }
 
-fn print_ratio(line: Line<'_>, of: Timed<'_>, to: Timed<'_>) {
-    // A neighbour may spoil one try.
-    for _ in 0..3 {
-        let ratio = measure(line, of, to);
-        if !is_short() || ratio <= GROSS.max(line.most) {
-            return;
-        }
-    }
-    panic!("{}: more than {GROSS} times in three tries", line.name);
+/// Batches of the two side by side: each one's microseconds by wall and on the calling thread.
+pub struct Pairs {
+    times: Vec<([f64; 2], [f64; 2])>,
+    each: u64,
 }
 
-fn measure(line: Line<'_>, of: Timed<'_>, to: Timed<'_>) -> f64 {
+/// Lets both take turns for a while. `to` says how many make a batch of that length.
+pub fn pairs(batch: Duration, of: Timed<'_>, to: Timed<'_>) -> Pairs {
     // All batches together, about.
-    let total = Duration::from_millis(if is_short() { 300 } else { 4000 });
-    let each = batch_size(to, line.batch);
-    of(each);
-    let mut pairs = Vec::new();
-    let start = Instant::now();
+    let total = Duration::from_millis(if is_short() { 120 } else { 4000 });
     let fewest = if is_short() { 4 } else { 8 };
-    while start.elapsed() < total || pairs.len() < fewest {
+    let each = batch_size(to, batch);
+    let mut times = Vec::new();
+    let mut round = || {
         // One, other, other, one: what drifts over the four hits both alike.
         let first_of = of(each).micros(each);
         let first_to = to(each).micros(each);
         let second_to = to(each).micros(each);
         let second_of = of(each).micros(each);
-        pairs.extend([(first_of, first_to), (second_of, second_to)]);
+        [(first_of, first_to), (second_of, second_to)]
+    };
+    // The first fills caches and meets fresh memory.
+    round();
+    let start = Instant::now();
+    while start.elapsed() < total || times.len() < fewest {
+        times.extend(round());
     }
-    report(line, each, &pairs)
+    Pairs { times, each }
+}
+
+impl Pairs {
+    /// Of times that were measured elsewhere, each of one run.
+    pub fn of(times: &[(Spent, Spent)]) -> Pairs {
+        let times = times.iter();
+        Pairs {
+            times: times.map(|(of, to)| (of.micros(1), to.micros(1))).collect(),
+            each: 1,
+        }
+    }
+
+    /// The median of what the calling thread has to do more for the first than for the second,
+    /// in microseconds. Of wall time, a part would hide behind what the devices do meanwhile.
+    pub fn difference(&self) -> f64 {
+        let differences = self.times.iter().map(|(of, to)| of[1] - to[1]);
+        quartiles(differences.collect())[1]
+    }
 }
 
 /// Prints a line of medians, and one of what neighbours disturb less: the quickest batches,
-/// and the time on the calling thread where it is known. The median of the ratios.
-fn report(line: Line<'_>, each: u64, pairs: &[([f64; 2], [f64; 2])]) -> f64 {
+/// and the time on the calling thread where it is known. The lesser of the median ratio and that
+/// of the quickest: what is slow by itself, and not by a neighbour, is so in both.
+pub fn report(line: Line<'_>, pairs: &Pairs) -> f64 {
     let [of_name, to_name] = line.names;
+    let Pairs { times, each } = pairs;
     let middle = |values: &mut dyn Iterator<Item = f64>| quartiles(values.collect());
     let [wall, cpu] = [0, 1].map(|kind| {
-        let [_, of, _] = middle(&mut pairs.iter().map(|(of, _)| of[kind]));
-        let [_, to, _] = middle(&mut pairs.iter().map(|(_, to)| to[kind]));
-        let ratios = middle(&mut pairs.iter().map(|(of, to)| of[kind] / to[kind]));
+        let [_, of, _] = middle(&mut times.iter().map(|(of, _)| of[kind]));
+        let [_, to, _] = middle(&mut times.iter().map(|(_, to)| to[kind]));
+        let ratios = middle(&mut times.iter().map(|(of, to)| of[kind] / to[kind]));
         (of, to, ratios)
     });
-    let quick_of = quickest(pairs.iter().map(|(of, _)| of[0]).collect());
-    let quick_to = quickest(pairs.iter().map(|(_, to)| to[0]).collect());
+    let quick_of = quickest(times.iter().map(|(of, _)| of[0]).collect());
+    let quick_to = quickest(times.iter().map(|(_, to)| to[0]).collect());
+    let quick_ratio = quick_of / quick_to;
     let (of, to, [low, ratio, high]) = wall;
-    let verdict = if ratio <= line.most { "met" } else { "missed" };
+    let (most, verdict) = match line.most {
+        f64::INFINITY => (String::new(), String::new()),
+        most => (format!("{most:.3}"), table::verdict(ratio <= most)),
+    };
+    let [of, to] = [of, to].map(table::time);
     println!(
-        "{:32} {of_name} {of:9.2} us  {to_name} {to:9.2} us  ratio {ratio:.3} ({low:.3} to {high:.3})  \
-         at most {:.3}: {verdict}  [{} pairs of {each}; load {}]",
+        "{:40} {of_name} {of}  {to_name} {to}  ratio {ratio:.3} ({low:.3} to {high:.3})  \
+         at most {most}: {verdict}  [{} pairs of {each}; load {}]",
         line.name,
-        line.most,
-        pairs.len(),
+        times.len(),
         load(),
     );
-    print!(
-        "{:32} {of_name} {quick_of:9.2} us  {to_name} {quick_to:9.2} us  ratio {:.3}",
-        "  the quickest tenth",
-        quick_of / quick_to
-    );
-    let (of, to, [_, ratio_of_cpu, _]) = cpu;
-    if !ratio_of_cpu.is_nan() {
-        print!(";  calling thread {of:.2} and {to:.2} us, ratio {ratio_of_cpu:.3}");
+    let [quick_of, quick_to] = [quick_of, quick_to].map(table::time);
+    print!("  the quickest tenth  {quick_of} and {quick_to}, ratio {quick_ratio:.3}");
+    let (cpu_of, cpu_to, [_, cpu_ratio, _]) = cpu;
+    let mut cpu_cell = String::new();
+    if !cpu_ratio.is_nan() {
+        let [cpu_of, cpu_to] = [cpu_of, cpu_to].map(table::time);
+        print!(";  calling thread {cpu_of} and {cpu_to}, ratio {cpu_ratio:.3}");
+        cpu_cell = format!("{cpu_ratio:.3}");
     }
     println!();
-    ratio
+    table::write([
+        line.name.to_owned(),
+        of,
+        format!("{to_name} {to}"),
+        format!("{ratio:.3} ({low:.3} to {high:.3})"),
+        most,
+        verdict,
+        format!("{quick_ratio:.3}"),
+        cpu_cell,
+    ]);
+    ratio.min(quick_ratio)
 }
 
 /// The machine's load over the last minute, where the system tells.
