@@ -97,31 +97,38 @@ impl<'a> ArgumentList<'a> {
 
     /// Drops the arguments, and keeps the memory of the list, where it has any of its own,
     /// for the next.
-    pub(crate) fn put_away(mut self) {
+    ///
+    /// In place, as all that is done with a list: it is large, and moving it costs as much as a
+    /// call of a few arguments.
+    #[inline]
+    pub(crate) fn put_away(&mut self) {
         self.slots.clear();
-        if !self.slots.spilled() {
-            return;
+        if self.slots.spilled() {
+            self.keep_memory();
         }
-        let emptied = self.slots.into_vec().into_iter();
+    }
+
+    #[cold]
+    fn keep_memory(&mut self) {
+        let emptied = std::mem::take(&mut self.slots).into_vec().into_iter();
         // There are none: only the type changes, and the memory is kept.
         let forever = emptied.map(|_| unreachable!("the list was emptied"));
         spare::put::<Option<Argument<'static>>>(forever.collect());
     }
 
-    /// A list that keeps nothing and only sees whether what is appended are the arguments
+    /// Has an empty list keep nothing and only see whether what is appended are the arguments
     /// of the program's device at `position`: cheaper than keeping them.
-    pub(crate) fn comparing(executable: &'a Executable, position: usize) -> Self {
-        ArgumentList {
-            comparison: Some(Comparison {
-                site: executable.site(position),
-                left: executable.plan.inputs.iter(),
-                fit: true,
-            }),
-            ..ArgumentList::default()
-        }
+    #[inline]
+    pub(crate) fn only_compare(&mut self, executable: &'a Executable, position: usize) {
+        self.comparison = Some(Comparison {
+            site: executable.site(position),
+            left: executable.plan.inputs.iter(),
+            fit: true,
+        });
     }
 
     /// Whether what a comparing list has seen are all of the program's arguments.
+    #[inline]
     pub(crate) fn all_fit(&self) -> bool {
         let comparison = self.comparison.as_ref();
         comparison.is_some_and(|comparison| comparison.fit && comparison.left.len() == 0)

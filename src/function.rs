@@ -1,5 +1,6 @@
 //! Typed programs: trees in, trees out.
 
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -190,19 +191,29 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         });
         list.put_away();
         match outcome {
-            Ok(built) => built.map_err(|(error, left)| {
-                let structures = structures.unwrap_or_else(P::constant_structures);
-                let paths = self.paths(&structures).into_iter();
-                let given = paths.zip(given_leaves(&structures, P::GIVEN));
-                let lost = given.filter(|(_, given)| *given);
-                let lost = lost.map(|(path, _)| LostLeaf { path, device: 0 });
-                FunctionError::unbuilt(error, left, lost.collect())
-            }),
+            Ok(Ok(results)) => Ok(results),
+            Ok(Err((error, left))) => Err(self.unbuilt(error, left, structures)),
             Err(error) => {
                 let paths = self.paths(&structures.unwrap_or_else(P::constant_structures));
                 Err(FunctionError::failed(error, &paths))
             }
         }
+    }
+
+    /// The program ran, but its results are no trees: what was given is lost.
+    #[cold]
+    fn unbuilt(
+        &self,
+        error: Error,
+        left: Vec<Survivor>,
+        structures: Option<Vec<(TypeId, Structure)>>,
+    ) -> FunctionError<P::Given> {
+        let structures = structures.unwrap_or_else(P::constant_structures);
+        let paths = self.paths(&structures).into_iter();
+        let given = paths.zip(given_leaves(&structures, P::GIVEN));
+        let lost = given.filter(|(_, given)| *given);
+        let lost = lost.map(|(path, _)| LostLeaf { path, device: 0 });
+        FunctionError::unbuilt(error, left, lost.collect())
     }
 
     /// How the results of a call are built, from its arguments.
@@ -254,7 +265,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// Compares what is about to be passed, by reference: a refusal leaves it whole.
     fn check_arguments(&self, arguments: &P::Arguments<'_>) -> Result<()> {
         if P::LEAVES.is_some() {
-            let mut leaves = ArgumentList::comparing(&self.executable, 0);
+            let mut leaves = ArgumentList::new();
+            leaves.only_compare(&self.executable, 0);
             P::lend(arguments, &mut leaves);
             if leaves.all_fit() {
                 return Ok(());

@@ -54,7 +54,8 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
     /// known at run time only are looked at closely.
     fn fits(&self, ready: &P::Ready<'_>, position: usize) -> bool {
         P::LEAVES.is_some() && {
-            let mut leaves = ArgumentList::comparing(&self.executable, position);
+            let mut leaves = ArgumentList::new();
+            leaves.only_compare(&self.executable, position);
             P::lend(ready, position, &mut leaves);
             leaves.all_fit()
         }
