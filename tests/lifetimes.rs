@@ -781,7 +781,7 @@ markers! {
     MemoryAccount, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Pairing, Part<Buffer>,
     PerDevice<Buffer>, PinnedVec<f32>, Place, Plugin, Program, ProgramFormat, Progress, RngKey,
     Same<Buffer>, Shape, Sharding, Signature, Split<Buffer>, StableHloVersion, Survivor, Topology,
-    TopologyDevice, TopologyOptions, UnusedDonor, Value,
+    TopologyDevice, TopologyOptions, UnusedDonor, Value, Which<'static>,
 }
 
 #[test]
