@@ -265,17 +265,17 @@ fn tasks_and_threads_may_wait_for_one_event() {
         buffer.ready().expect("an event"),
         other.ready().expect("an event"),
     );
+    let patience = wait_any_timeout(&[&event, &other], MOMENT);
+    assert_eq!(patience.expect("known"), None);
+    assert!(!event.wait_timeout(MOMENT).expect("pending"));
+    assert!(!event.wait_timeout(Duration::ZERO).expect("pending"));
+    assert!(!event.is_ready().expect("known"));
     thread::scope(|scope| {
         let task = scope.spawn(|| block_on(&event));
         let first = scope.spawn(|| wait_any(&[&other, &event]));
         let timed = scope.spawn(|| event.wait_timeout(LONG));
         let (count, waker) = Count::new();
         assert!(poll(&mut &event, &waker).is_pending());
-        let patience = wait_any_timeout(&[&event, &other], MOMENT);
-        assert_eq!(patience.expect("known"), None);
-        assert!(!event.wait_timeout(MOMENT).expect("pending"));
-        assert!(!event.wait_timeout(Duration::ZERO).expect("pending"));
-        assert!(!event.is_ready().expect("known"));
         send(&mut upload);
         count.wait(0);
         assert!(event.is_ready().expect("known"));
