@@ -595,6 +595,26 @@ fn a_range_read_that_is_dropped_keeps_its_destination() {
 // Uploads as events.
 
 #[test]
+fn borrowed_memory_is_read_during_the_call_and_no_longer() {
+    let fake = Fake::new();
+    // What a plugin does after the call it does when it is told to.
+    fake.events(EventKind::HostDone, Readiness::Held);
+    let client = client(&fake);
+    let device = device(&client);
+    let mut values = numbers(1, 4);
+    let buffer = Buffer::from_host(&device, &values, &[4]).expect("room");
+    let array = HostArray::borrowed(&values, &[4]).expect("as many");
+    let of_array = array.to_device(&device).expect("room");
+    values.fill(9.);
+    fake.release_events();
+    for buffer in [&buffer, &of_array] {
+        assert_eq!(buffer.to_host::<f32>().expect("values"), numbers(1, 4));
+    }
+    drop((buffer, of_array, device, client));
+    fake.assert_clean();
+}
+
+#[test]
 fn host_memory_is_kept_until_the_device_has_read_it() {
     for callbacks in [Callbacks::Inline, Callbacks::OnThread] {
         let fake = Fake::new();
