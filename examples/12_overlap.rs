@@ -17,7 +17,8 @@
 //!
 //! - A CPU does all of it with the same cores, and an upload is a copy in memory. There must be a
 //!   core that the step leaves idle, as this one does: its matrices are too small to be cut up. Then
-//!   unpacking and copying come for nothing, and that is all. On a single core nothing is gained.
+//!   unpacking and copying come for nothing, and that is all. On a single core, or beside programs
+//!   that keep the others busy, nothing is gained.
 //! - The CPU plugin of API 0.81 makes a run that donates inside the call. There the loop on one
 //!   thread gains nothing, and the one with a second thread does.
 //! - Beside an accelerator all cores are the host's. Uploads and reads go over a bus while it
