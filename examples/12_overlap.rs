@@ -21,8 +21,8 @@
 //!   that keep the others busy, nothing is gained.
 //! - The CPU plugin of API 0.81 makes a run that donates inside the call. There the loop on one
 //!   thread gains nothing, and the one with a second thread does.
-//! - Beside an accelerator all cores are the host's. Uploads and reads go over a bus while it
-//!   computes, and it goes from step to step without a gap.
+//! - Beside an accelerator all cores are the host's, and uploads and reads go over a bus while it
+//!   computes: it needn't wait between steps. (No number of this page is from one.)
 //!
 //! No runtime is needed. Events and read-backs are futures that any executor can drive; the one at
 //! the end of this file has a dozen lines.
