@@ -5,11 +5,13 @@ use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::host_array::HostArray;
+use crate::host_tree::HostTree;
 use crate::memory::Place;
 use crate::pjrt::host::Plain;
 use crate::pjrt::host_values::HostValues;
 use crate::pjrt::shared;
 use crate::shape::Shape;
+use crate::tree::{Source, Tree};
 use crate::upload;
 
 impl Buffer {
@@ -56,6 +58,47 @@ impl HostArray<'static> {
         let bytes = self.into_bytes();
         upload::check_bytes(&bytes, &shape)?;
         start(&place.into(), bytes, &shape)
+    }
+}
+
+impl<T: Tree> HostTree<'static, T> {
+    /// Starts copying all leaves to a device or memory, and keeps them until that is done: see
+    /// [`Buffer::from_host_async`]. The tree is pending and can be used at once; there is an event
+    /// for each leaf, in order.
+    ///
+    /// ```
+    /// # fn main() -> xla::Result<()> {
+    /// use xla::{Buffer, Client, HostArray, HostTree};
+    ///
+    /// let client = Client::cpu()?;
+    /// let device = client.device(0)?;
+    /// let pair = [HostArray::new(&[1f32, 2.], &[2])?, HostArray::scalar(3)?];
+    /// let pair = HostTree::<(Buffer, Buffer)>::new(pair)?;
+    /// let ((vector, number), done) = pair.to_device_async(&device)?;
+    /// assert_eq!(vector.to_host::<f32>()?, [1., 2.]);
+    /// assert_eq!(number.to_scalar::<i32>()?, 3);
+    /// for event in done {
+    ///     event.wait()?; // its host memory is free
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`HostTree::to_device`]; the tree is dropped.
+    pub fn to_device_async(self, place: impl Into<Place>) -> Result<(T, Vec<Event>)> {
+        let place = place.into();
+        let structure = self.structure().clone();
+        let (mut buffers, mut events) = (Vec::new(), Vec::new());
+        for (index, leaf) in self.into_leaves().into_iter().enumerate() {
+            let started = leaf.to_device_async(place.clone());
+            let (buffer, done) =
+                started.map_err(|error| error.context(structure.describe_leaf(index)))?;
+            buffers.push(buffer);
+            events.push(done);
+        }
+        let tree = Source::new(&mut buffers.into_iter(), &structure).finish()?;
+        Ok((tree, events))
     }
 }
 

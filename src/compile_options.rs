@@ -1,5 +1,7 @@
 //! Options for the compiler, typed: what ends the process can't be written.
 
+mod value;
+
 use std::collections::BTreeMap;
 
 use prost::Message;
@@ -13,6 +15,8 @@ use crate::proto::{
     CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverride, OptionOverrideProto,
 };
 use crate::signature::plural;
+
+pub use value::OptionValue;
 
 /// How a program is to be compiled. The default suits a program for one device, and
 /// a program that states its replicas and partitions itself, as JAX's do.
@@ -39,56 +43,6 @@ pub struct CompileOptions {
 enum Listed {
     These(Vec<Device>),
     All,
-}
-
-/// The value of a compiler option.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum OptionValue {
-    /// Text.
-    Str(String),
-    /// A truth value.
-    Bool(bool),
-    /// An integer.
-    Int(i64),
-    /// A float.
-    Float(f64),
-}
-
-impl From<&str> for OptionValue {
-    fn from(text: &str) -> Self {
-        OptionValue::Str(text.to_owned())
-    }
-}
-
-impl From<String> for OptionValue {
-    fn from(text: String) -> Self {
-        OptionValue::Str(text)
-    }
-}
-
-impl From<bool> for OptionValue {
-    fn from(truth: bool) -> Self {
-        OptionValue::Bool(truth)
-    }
-}
-
-impl From<i64> for OptionValue {
-    fn from(number: i64) -> Self {
-        OptionValue::Int(number)
-    }
-}
-
-impl From<i32> for OptionValue {
-    fn from(number: i32) -> Self {
-        OptionValue::Int(number.into())
-    }
-}
-
-impl From<f64> for OptionValue {
-    fn from(number: f64) -> Self {
-        OptionValue::Float(number)
-    }
 }
 
 impl CompileOptions {

@@ -147,19 +147,21 @@ impl Waiter {
             Err(error) => return Poll::Ready(Err(error)),
         }
         let mut state = self.watch(event).state.lock();
-        match &state.outcome {
-            Some(outcome) => Poll::Ready(outcome.clone()),
-            None => {
-                let waker = context.waker();
-                if tasks == Tasks::One {
-                    state.wakers.clear();
-                }
-                if !state.wakers.iter().any(|known| known.will_wake(waker)) {
-                    state.wakers.push(waker.clone());
-                }
-                Poll::Pending
-            }
+        if let Some(outcome) = &state.outcome {
+            return Poll::Ready(outcome.clone());
         }
+        let waker = context.waker();
+        let mut forgotten = Vec::new();
+        if !state.wakers.iter().any(|known| known.will_wake(waker)) {
+            if tasks == Tasks::One {
+                forgotten = std::mem::take(&mut state.wakers);
+            }
+            state.wakers.push(waker.clone());
+        }
+        // A waker is the user's code: dropped outside the lock.
+        drop(state);
+        drop(forgotten);
+        Poll::Pending
     }
 
     fn watch(&self, event: &Owned<PJRT_Event>) -> &Arc<Watch> {
@@ -193,11 +195,13 @@ impl Watch {
     }
 }
 
+/// By value for one task; a reference is a future too, for any number of them.
 impl Future for Event {
     type Output = Result<()>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.waiter.poll(&self.raw, context, Tasks::Many)
+        // Nobody else can hold a reference that was polled: those wakers are forgotten.
+        self.waiter.poll(&self.raw, context, Tasks::One)
     }
 }
 

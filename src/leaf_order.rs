@@ -39,7 +39,7 @@ pub(crate) fn check(what: &str, names: &[Option<&str>], paths: &[String]) -> Res
 }
 
 /// The parts of a path: of `state['opt'].mu[0]` they are `state`, `opt`, `mu`, `0`.
-fn keys(path: &str) -> Vec<&str> {
+pub(crate) fn keys(path: &str) -> Vec<&str> {
     let parts = path.split(['.', '[', ']']);
     let parts = parts.map(|part| part.trim_matches(['\'', '"']));
     parts.filter(|part| !part.is_empty()).collect()

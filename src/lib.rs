@@ -177,6 +177,7 @@ mod typed_program;
 mod upload;
 mod value;
 mod wait_any;
+mod which;
 mod xla_flags;
 
 pub use advice::{DonationAdvice, DonationComparison, DonationPair, UnusedDonor};
@@ -235,6 +236,7 @@ pub use topology_options::TopologyOptions;
 pub use tree::Tree;
 pub use value::Value;
 pub use wait_any::{wait_any, wait_any_timeout};
+pub use which::Which;
 
 pub use xla_macros::{program, Tree};
 

@@ -6,12 +6,14 @@ use crate::error::{Code, Error, Result};
 use crate::executable::Executable;
 use crate::host_array::HostArray;
 use crate::host_tree::HostTree;
+use crate::leaf_order;
 use crate::per_device::{on, PerDevice};
 use crate::shape::Shape;
 use crate::sharding::{Block, Sharding};
 use crate::signature::{plural, Input};
 use crate::spread::spread;
 use crate::tree::{Structure, Tree};
+use crate::which::Which;
 
 /// How a host array goes to the replicas of a program; the partitions of a replica are given
 /// by the program's sharding.
@@ -25,19 +27,23 @@ pub(crate) enum Replicas {
 
 impl Executable {
     /// Uploads host arrays, which are the same for all replicas, for the inputs from
-    /// `first_input` on. Arrays have the shape that the program states before it is
+    /// `first_input` on, which is a number or a name ([`Which`]): `place(0, &state)` or
+    /// `place("state", &state)`. Arrays have the shape that the program states before it is
     /// partitioned ([`Input::global_shape`]); each partition gets its part. Axes that are not cut
     /// into equal parts are refused.
     ///
     /// # Errors
-    /// There are fewer inputs than leaves; an array has another element type or shape than
-    /// the input; the program states no sharding; as [`PerDevice::replicate`]. Names the leaf.
-    pub fn place<T: Tree>(
+    /// There are fewer inputs than leaves; no input has the name, or another number of them than
+    /// there are leaves, or its leaves stand in another order; an array has another element type or
+    /// shape than the input; the program states no sharding; as [`PerDevice::replicate`]. Names the
+    /// leaf.
+    pub fn place<'n, T: Tree>(
         &self,
-        first_input: usize,
+        first_input: impl Into<Which<'n>>,
         host: &HostTree<'_, T>,
     ) -> Result<PerDevice<T>> {
-        self.place_over(first_input, host, Replicas::Same)
+        let first = self.first_input(first_input.into(), host)?;
+        self.place_over(first, host, Replicas::Same)
     }
 
     /// As [`Executable::place`], but each replica gets its share of the leading axis:
@@ -47,12 +53,24 @@ impl Executable {
     /// # Errors
     /// As [`Executable::place`]; the leading axis isn't divisible by the replicas: names
     /// its size, the number and the remainder.
-    pub fn place_split<T: Tree>(
+    pub fn place_split<'n, T: Tree>(
         &self,
-        first_input: usize,
+        first_input: impl Into<Which<'n>>,
         host: &HostTree<'_, T>,
     ) -> Result<PerDevice<T>> {
-        self.place_over(first_input, host, Replicas::Split)
+        let first = self.first_input(first_input.into(), host)?;
+        self.place_over(first, host, Replicas::Split)
+    }
+
+    fn first_input<T: Tree>(&self, which: Which<'_>, host: &HostTree<'_, T>) -> Result<usize> {
+        let leaves = host.leaves().len();
+        let first = which.first_input(&self.signature, leaves)?;
+        if let Which::Name(name) = which {
+            let inputs = self.signature.inputs().iter().skip(first).take(leaves);
+            let names: Vec<Option<&str>> = inputs.map(Input::name).collect();
+            leaf_order::check(&format!("`{name}`"), &names, &host.structure().paths(""))?;
+        }
+        Ok(first)
     }
 
     pub(crate) fn place_over<T: Tree>(

@@ -8,7 +8,7 @@ use crate::host_array::HostArray;
 use crate::host_tree::HostTree;
 use crate::per_device::{no_devices, on, PerDevice};
 use crate::shape::Shape;
-use crate::sharding::{Block, Sharding};
+use crate::sharding::Block;
 use crate::tree::{Source, Structure, Tree};
 
 impl<T: Tree> PerDevice<T> {
@@ -126,8 +126,7 @@ impl<T: Tree> PerDevice<T> {
                     leaf.shape()
                 )));
             };
-            let block = Sharding::split(0, count).block(leaf.shape(), position)?;
-            let row = leaf.block(&block)?;
+            let row = leaf.part_along(0, count, position)?;
             let shape = Shape::new(leaf.element_type(), rest)?;
             HostArray::borrowed_bytes(row.as_bytes(), shape)?.to_device(device)
         })

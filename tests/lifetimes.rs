@@ -492,13 +492,13 @@ fn every_task_that_polls_an_event_is_woken() {
     let client = client(1);
     let slow = Slow::on(&client);
     until_pending(|rounds| {
-        let mut ready = slow.start(rounds).ready().expect("an event");
+        let ready = slow.start(rounds).ready().expect("an event");
         let tasks: Vec<_> = (0..3).map(|_| unpark()).collect();
         let mut was_pending = true;
         for _ in 0..2 {
             for task in &tasks {
                 let waker = Waker::from(Arc::clone(task));
-                was_pending &= poll_once(&mut ready, &waker).is_pending();
+                was_pending &= poll_once(&mut &ready, &waker).is_pending();
             }
         }
         ready.wait().expect("no failure");
@@ -618,11 +618,11 @@ fn a_waker_that_panics_harms_no_other() {
         let client = client(1);
         let slow = Slow::on(&client);
         until_pending(|rounds| {
-            let mut ready = slow.start(rounds).ready().expect("an event");
+            let ready = slow.start(rounds).ready().expect("an event");
             let panics = Waker::from(Arc::new(Panics));
             let task = unpark();
-            let mut was_pending = poll_once(&mut ready, &panics).is_pending();
-            was_pending &= poll_once(&mut ready, &Waker::from(Arc::clone(&task))).is_pending();
+            let mut was_pending = poll_once(&mut &ready, &panics).is_pending();
+            was_pending &= poll_once(&mut &ready, &Waker::from(Arc::clone(&task))).is_pending();
             // Another task that waits for the same.
             if was_pending {
                 task.wait();
@@ -781,7 +781,7 @@ markers! {
     MemoryAccount, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Pairing, Part<Buffer>,
     PerDevice<Buffer>, PinnedVec<f32>, Place, Plugin, Program, ProgramFormat, Progress, RngKey,
     Same<Buffer>, Shape, Sharding, Signature, Split<Buffer>, StableHloVersion, Survivor, Topology,
-    TopologyDevice, TopologyOptions, UnusedDonor, Value,
+    TopologyDevice, TopologyOptions, UnusedDonor, Value, Which<'static>,
 }
 
 #[test]

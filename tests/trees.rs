@@ -535,6 +535,72 @@ fn structures_can_be_compared_and_shown() {
     assert_eq!(Structure::leaf().paths("root"), ["root"]);
 }
 
+/// A node around a node around a leaf, with a leaf beside each.
+fn nested(depth: usize, name: &'static str) -> Structure {
+    let mut structure = Structure::leaf();
+    for _ in 0..depth {
+        let parts = vec![
+            (Key::Index(0), structure),
+            (Key::Field("b"), Structure::leaf()),
+        ];
+        structure = Structure::node(name, parts);
+    }
+    structure
+}
+
+#[test]
+fn a_structure_nested_a_million_deep_is_one_like_any_other() {
+    // Deeper than the stack of this thread: what recursed would end the process.
+    let depth = 1_000_000;
+    let structure = nested(depth, "n");
+    assert_eq!(structure.leaf_count(), depth + 1);
+    let copy = structure.clone();
+    assert_eq!(copy, structure);
+    assert_ne!(nested(depth, "m"), structure);
+    assert_ne!(nested(depth - 1, "n"), structure);
+    let shown = format!("{copy:?}");
+    drop((structure, copy));
+    assert_eq!(&shown[..13], "n([0]: n([0]:");
+    assert_eq!(shown.matches(".b: *)").count(), depth);
+    assert!(shown.ends_with(".b: *), .b: *), .b: *)"));
+
+    // Every leaf has a path, which takes memory of its own: fewer, then.
+    let paths = nested(2_000, "n").paths("x");
+    assert_eq!(paths.len(), 2_001);
+    assert_eq!(paths[0], format!("x{}", "[0]".repeat(2_000)));
+    assert_eq!(paths[1], format!("x{}.b", "[0]".repeat(1_999)));
+    assert_eq!(paths[2_000], "x.b");
+}
+
+#[test]
+fn structures_differ_by_name_key_number_and_nesting() {
+    let leaf = Structure::leaf;
+    let of = |name, parts: Vec<(Key, Structure)>| Structure::node(name, parts);
+    let base = of("n", vec![(Key::Index(0), leaf()), (Key::Index(1), leaf())]);
+    assert_eq!(base, base.clone());
+    for other in [
+        of("m", vec![(Key::Index(0), leaf()), (Key::Index(1), leaf())]),
+        of("n", vec![(Key::Index(0), leaf()), (Key::Index(2), leaf())]),
+        of("n", vec![(Key::Index(0), leaf())]),
+        of(
+            "n",
+            vec![(Key::Index(0), leaf()), (Key::Index(1), of("n", vec![]))],
+        ),
+        // The same leaves, and the same names in the same order.
+        of(
+            "n",
+            vec![(
+                Key::Index(0),
+                of("n", vec![(Key::Index(1), leaf()), (Key::Index(1), leaf())]),
+            )],
+        ),
+        leaf(),
+    ] {
+        assert_ne!(other, base, "{other:?}");
+        assert_eq!(other.clone(), other);
+    }
+}
+
 // Leaves as they are, and copies.
 
 #[test]

@@ -45,6 +45,13 @@ def lesson_files(_):
     return files | {"oracle/lessons.json": json_file(oracle)}
 
 
+def overlap_files(_):
+    import overlap
+
+    files, oracle = overlap.programs()
+    return files | {"oracle/overlap.json": json_file(oracle)}
+
+
 def partitioned_files(_):
     import partitioned
 
@@ -86,6 +93,7 @@ def train_mnist_files(wheel):
 GROUPS = {
     "float8": float8_files,
     "lessons": lesson_files,
+    "overlap": overlap_files,
     "partitioned": partitioned_files,
     "shardings": sharding_files,
     "train_mnist": train_mnist_files,

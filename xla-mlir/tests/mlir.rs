@@ -444,10 +444,37 @@ fn refusals_say_where_and_what() {
     for (text, message) in cases {
         assert_eq!(refused(text).to_string(), *message, "{text}");
     }
-    let deep = format!("#a = {}", "[".repeat(100_000));
-    assert_eq!(refused(&deep).message, "this is nested more than 128 deep");
-    let deep = format!("#a = loc({}", "\"a\"(".repeat(100_000));
-    assert_eq!(refused(&deep).message, "this is nested more than 128 deep");
+}
+
+#[test]
+fn what_is_nested_deep_is_refused_and_takes_no_stack() {
+    let deep = |before: &str, again: &str| format!("{before}{}", again.repeat(100_000));
+    for (before, again) in [
+        ("#a = ", "["),
+        ("#a = ", "{a = "),
+        ("#a = loc(", "\"a\"("),
+        ("#a = loc(", "callsite("),
+        ("#a = loc(", "fused["),
+        ("func.func @main() attributes {a = ", "[{b = "),
+    ] {
+        let message = refused(&deep(before, again)).message;
+        assert_eq!(
+            message, "this is nested more than 128 deep",
+            "{before}{again}"
+        );
+    }
+    // What needn't be understood is passed over, however deep.
+    for (before, again) in [
+        ("#a = ", "() -> "),
+        ("#a = 1 : ", "!t<"),
+        ("func.func @main(%a: ", "tensor<2xf32, ["),
+        ("func.func @f() { x ", "({"),
+        ("module { func.func @f() { x ", "("),
+        ("module { ", "module { "),
+        ("\"builtin.module\"() ({ ", "\"builtin.module\"() ({ "),
+    ] {
+        refused(&deep(before, again));
+    }
 }
 
 /// Numbers that look random and are the same at every run (a linear congruential generator).

@@ -178,3 +178,27 @@ fn what_a_plugin_does_not_state_is_none() {
     drop((step, client));
     fake.assert_clean();
 }
+
+#[test]
+fn a_device_has_the_figures_that_its_plugin_keeps() {
+    let fake = Fake::new();
+    let client = client(&fake);
+    let stats = client.device(0).expect("one").memory_stats().expect("kept");
+    assert_eq!(stats.bytes_in_use, 4096);
+    assert_eq!(stats.peak_bytes_in_use, Some(8192));
+    assert_eq!(stats.bytes_limit, Some(1 << 30));
+    // What it doesn't keep is told from 0.
+    let others = [
+        stats.allocation_count,
+        stats.largest_allocation,
+        stats.bytes_reserved,
+        stats.peak_bytes_reserved,
+        stats.bytes_reservable_limit,
+        stats.largest_free_block,
+        stats.pool_bytes,
+        stats.peak_pool_bytes,
+    ];
+    assert_eq!(others, [None; 8]);
+    drop(client);
+    fake.assert_clean();
+}

@@ -4,6 +4,7 @@ mod session;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use pjrt_fake::{Callbacks, Code, EventKind, Failure, Fake, Readiness, Table};
@@ -589,6 +590,66 @@ fn a_range_read_that_is_dropped_keeps_its_destination() {
     // Written to memory that is there: a tool for memory errors would tell.
     fake.release_events();
     drop((buffer, client));
+    fake.assert_clean();
+}
+
+// Borrowed memory.
+
+/// Runs `work` on a thread, sees that it waits, lets what it waits for happen, and gives what it
+/// gives.
+fn waits<T: Send>(fake: &Fake, work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let working = scope.spawn(work);
+        thread::sleep(Duration::from_millis(30));
+        let waited = !working.is_finished();
+        while !working.is_finished() {
+            fake.release_events();
+            thread::yield_now();
+        }
+        assert!(
+            waited,
+            "it returned before it was done with what it borrows"
+        );
+        working.join().expect("no panic")
+    })
+}
+
+#[test]
+fn a_borrowed_chunk_or_destination_is_waited_for() {
+    let fake = Fake::new();
+    fake.events(EventKind::Chunk, Readiness::Held);
+    fake.events(EventKind::Read, Readiness::Held);
+    let client = client(&fake);
+    let (mut upload, buffers) = ChunkedUpload::new(&device(&client), &[floats(2)]).expect("chunks");
+    let chunk = [1f32, 2.].map(f32::to_ne_bytes).concat();
+    waits(&fake, || upload.copy_bytes(0, 0, &chunk)).expect("fits");
+    assert!(upload.total_progress().is_complete());
+    upload.finish().expect("all is sent");
+    let (mut both, mut second) = ([0f32; 2], [0f32; 1]);
+    waits(&fake, || buffers[0].read_into(&mut both)).expect("values");
+    waits(&fake, || buffers[0].read_range_into(&mut second, 1)).expect("values");
+    assert_eq!((both, second), ([1., 2.], [2.]));
+    drop((buffers, client));
+    fake.assert_clean();
+}
+
+#[test]
+fn borrowed_memory_is_read_during_the_call_and_no_longer() {
+    let fake = Fake::new();
+    // What a plugin does after the call it does when it is told to.
+    fake.events(EventKind::HostDone, Readiness::Held);
+    let client = client(&fake);
+    let device = device(&client);
+    let mut values = numbers(1, 4);
+    let buffer = Buffer::from_host(&device, &values, &[4]).expect("room");
+    let array = HostArray::borrowed(&values, &[4]).expect("as many");
+    let of_array = array.to_device(&device).expect("room");
+    values.fill(9.);
+    fake.release_events();
+    for buffer in [&buffer, &of_array] {
+        assert_eq!(buffer.to_host::<f32>().expect("values"), numbers(1, 4));
+    }
+    drop((buffer, of_array, device, client));
     fake.assert_clean();
 }
 
