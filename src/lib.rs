@@ -130,6 +130,7 @@ mod footprint;
 mod function;
 mod function_error;
 mod gpu_target;
+mod hlo;
 mod host_array;
 mod host_read;
 mod host_tree;

@@ -1,15 +1,15 @@
 //! What a compiled program takes, gives and donates.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::collectives;
 use crate::device_shape::{DeviceShape, ShapeTable};
 use crate::element::ElementType;
 use crate::error::{Code, Error, Result};
 use crate::footprint::Footprint;
+use crate::hlo::{self, Few, HloShape, Leaf};
 use crate::program::{Program, ProgramFormat};
-use crate::proto::{HloModuleProto, ShapeProto};
 use crate::returned;
 use crate::shape::{Layout, Shape};
 use crate::sharding::{self, Sharding};
@@ -210,19 +210,19 @@ impl fmt::Debug for Output {
 impl Signature {
     /// Reads a compiled module.
     pub(crate) fn of_module(
-        module: &HloModuleProto,
+        module: &hlo::Module<'_>,
         replicas: usize,
         partitions: usize,
         shapes: &ShapeTable,
     ) -> Result<Signature> {
         let program_shape = module
-            .host_program_shape
+            .shape
             .as_ref()
             .ok_or_else(|| unreadable("it states no program shape"))?;
         if program_shape
             .parameters
             .iter()
-            .any(|shape| shape.element_type == TUPLE)
+            .any(|shape| matches!(shape, HloShape::Tuple(_)))
         {
             return Err(Error::new(
                 Code::Unimplemented,
@@ -230,12 +230,11 @@ impl Signature {
                  each a parameter of its own",
             ));
         }
-        let parameters = program_shape.parameters.iter().enumerate();
-        let parameters: Vec<Leaf> = parameters
-            .flat_map(|(number, shape)| leaves(number as i64, shape))
-            .collect();
+        // None is a tuple: each has one.
+        let parameters = program_shape.parameters.iter().flat_map(HloShape::leaves);
+        let parameters: Vec<Leaf> = parameters.collect();
         let results = match &program_shape.result {
-            Some(result) => leaves(0, result),
+            Some(result) => result.leaves(),
             None => Vec::new(),
         };
         let mut inputs = parameters
@@ -244,7 +243,7 @@ impl Signature {
                 let (shape, layout) = leaf.read()?;
                 Ok(Input {
                     name: None,
-                    footprint: Footprint::of(&shape, &layout, leaf.shape.layout.as_ref()),
+                    footprint: Footprint::of(&shape, &layout, leaf.array.layout.as_ref()),
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                     donation: Donation::None,
@@ -259,7 +258,7 @@ impl Signature {
                 let (shape, layout) = leaf.read()?;
                 Ok(Output {
                     name: None,
-                    footprint: Footprint::of(&shape, &layout, leaf.shape.layout.as_ref()),
+                    footprint: Footprint::of(&shape, &layout, leaf.array.layout.as_ref()),
                     form: shapes.intern(DeviceShape::new(shape, &layout)),
                     layout,
                     returned: None,
@@ -270,17 +269,17 @@ impl Signature {
             })
             .collect::<Result<Vec<_>>>()?;
         read_shardings(module, partitions, &mut inputs, &mut outputs);
-        read_names(module, &parameters, &mut inputs);
-        read_returned(module, &parameters, &results, &mut outputs);
-        read_donations(module, &parameters, &results, &mut inputs)?;
+        read_names(module, &mut inputs);
+        read_returned(module, &results, inputs.len(), &mut outputs);
+        read_donations(module, &results, &mut inputs)?;
         note_donors(&inputs, &mut outputs);
         Ok(Signature {
-            name: module.name.clone(),
+            name: module.name.to_owned(),
             inputs,
             outputs,
             replicas,
             partitions,
-            has_collectives: collectives::any(module),
+            has_collectives: module.has_collectives,
         })
     }
 
@@ -503,67 +502,26 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
-/// A leaf of a parameter's or result's shape: PJRT passes leaves, HLO has tuples.
-struct Leaf<'a> {
-    parameter: i64,
-    index: Vec<i64>,
-    shape: &'a ShapeProto,
-}
-
-/// `PrimitiveType` of a tuple.
-const TUPLE: i32 = 13;
-
-fn leaves(parameter: i64, shape: &ShapeProto) -> Vec<Leaf<'_>> {
-    fn walk<'a>(
-        parameter: i64,
-        index: &mut Vec<i64>,
-        shape: &'a ShapeProto,
-        all: &mut Vec<Leaf<'a>>,
-    ) {
-        if shape.element_type != TUPLE {
-            all.push(Leaf {
-                parameter,
-                index: index.clone(),
-                shape,
-            });
-            return;
-        }
-        for (position, inner) in shape.tuple_shapes.iter().enumerate() {
-            index.push(position as i64);
-            walk(parameter, index, inner, all);
-            index.pop();
-        }
-    }
-    let mut all = Vec::new();
-    walk(parameter, &mut Vec::new(), shape, &mut all);
-    all
-}
-
 impl Leaf<'_> {
     fn read(&self) -> Result<(Shape, Layout)> {
-        let element_type = ElementType::from_hlo(self.shape.element_type).ok_or_else(|| {
+        let element_type = ElementType::from_hlo(self.array.element_type).ok_or_else(|| {
             unreadable(format!(
                 "it uses the element type {} of HLO",
-                self.shape.element_type
+                self.array.element_type
             ))
         })?;
-        if self
-            .shape
-            .is_dynamic_dimension
-            .iter()
-            .any(|dynamic| *dynamic)
-        {
+        if self.array.is_dynamic {
             return Err(Error::new(
                 Code::Unimplemented,
                 format!(
                     "the program has an input or output with a dynamic dimension ({element_type}{:?}, \
                      some of them upper bounds), which is not supported; give it static shapes",
-                    self.shape.dimensions
+                    self.array.dimensions
                 ),
             ));
         }
-        let shape = Shape::from_raw_dims(element_type, &self.shape.dimensions)?;
-        let layout = match &self.shape.layout {
+        let shape = Shape::from_raw_dims(element_type, &self.array.dimensions)?;
+        let layout = match &self.array.layout {
             Some(layout) => Layout::from_minor_to_major(&layout.minor_to_major, shape.rank())
                 .ok_or_else(|| unreadable(format!("{shape} has a layout that isn't one")))?,
             None => Layout::row_major(shape.rank()),
@@ -573,7 +531,7 @@ impl Leaf<'_> {
 }
 
 fn read_shardings(
-    module: &HloModuleProto,
+    module: &hlo::Module<'_>,
     partitions: usize,
     inputs: &mut [Input],
     outputs: &mut [Output],
@@ -590,81 +548,62 @@ fn read_shardings(
     }
 }
 
-/// JAX names each parameter by its path in the Python tree, in the instruction's
-/// metadata. A parameter that is a tuple has no name for its leaves.
-fn read_names(module: &HloModuleProto, parameters: &[Leaf<'_>], inputs: &mut [Input]) {
-    let entry = module
-        .computations
-        .iter()
-        .find(|computation| computation.id == module.entry_computation_id);
-    let instructions = entry
-        .iter()
-        .flat_map(|computation| &computation.instructions);
-    for instruction in instructions.filter(|instruction| instruction.opcode == "parameter") {
-        let number = instruction.parameter_number;
-        let leaf = parameters
-            .iter()
-            .position(|leaf| leaf.parameter == number && leaf.index.is_empty());
-        let name = instruction
-            .metadata
-            .as_ref()
-            .map(|metadata| &metadata.op_name);
-        if let (Some(leaf), Some(name)) = (leaf, name.filter(|name| !name.is_empty())) {
-            inputs[leaf].name = Some(name.clone());
+/// JAX names each parameter by its path in the Python tree, in the instruction's metadata.
+fn read_names(module: &hlo::Module<'_>, inputs: &mut [Input]) {
+    for (number, name) in &module.parameters {
+        if let Some(input) = input_of(*number, &[], inputs.len()) {
+            if !name.is_empty() {
+                inputs[input].name = Some((*name).to_owned());
+            }
         }
     }
 }
 
+/// The input that a parameter is: none is a tuple.
+fn input_of(parameter: i64, index: &[i64], inputs: usize) -> Option<usize> {
+    let input = usize::try_from(parameter).ok()?;
+    (index.is_empty() && input < inputs).then_some(input)
+}
+
 /// Which outputs are inputs, as they are.
 fn read_returned(
-    module: &HloModuleProto,
-    parameters: &[Leaf<'_>],
+    module: &hlo::Module<'_>,
     results: &[Leaf<'_>],
+    inputs: usize,
     outputs: &mut [Output],
 ) {
-    let results: Vec<&[i64]> = results.iter().map(|leaf| leaf.index.as_slice()).collect();
+    let results: Vec<Few> = results.iter().map(|leaf| leaf.index.clone()).collect();
     let returned = returned::parameters(module, &results);
     for (output, parameter) in outputs.iter_mut().zip(returned) {
-        // A part of a tuple isn't looked for.
-        output.returned = parameter.and_then(|number| {
-            let mut leaves = parameters.iter();
-            leaves.position(|leaf| leaf.parameter == number && leaf.index.is_empty())
-        });
+        output.returned = input_of(parameter.unwrap_or(-1), &[], inputs);
     }
 }
 
 fn read_donations(
-    module: &HloModuleProto,
-    parameters: &[Leaf<'_>],
+    module: &hlo::Module<'_>,
     results: &[Leaf<'_>],
     inputs: &mut [Input],
 ) -> Result<()> {
+    let count = inputs.len();
     let input_of = |parameter: i64, index: &[i64]| {
-        parameters
-            .iter()
-            .position(|leaf| leaf.parameter == parameter && leaf.index == index)
+        input_of(parameter, index, count)
             .ok_or_else(|| unreadable("its alias table names an input that it doesn't have"))
     };
-    for donor in module
-        .buffer_donor
-        .iter()
-        .flat_map(|donors| &donors.entries)
-    {
-        let input = input_of(donor.parameter_number, &donor.parameter_shape_index)?;
+    for donor in &module.donors {
+        let input = input_of(donor.parameter, &donor.parameter_index)?;
         inputs[input].donation = Donation::Unused;
     }
-    for alias in module
-        .input_output_alias
-        .iter()
-        .flat_map(|table| &table.entries)
-    {
-        let input = input_of(alias.parameter_number, &alias.parameter_shape_index)?;
+    let results = results.iter().enumerate();
+    let results: HashMap<&[i64], usize> = results
+        .map(|(output, leaf)| (leaf.index.as_slice(), output))
+        .collect();
+    for alias in &module.aliases {
+        let input = input_of(alias.parameter, &alias.parameter_index)?;
         let output = results
-            .iter()
-            .position(|leaf| leaf.index == alias.output_shape_index)
+            .get(alias.output_index.as_slice())
             .ok_or_else(|| unreadable("its alias table names an output that it doesn't have"))?;
         inputs[input].donation = Donation::Into {
-            output,
+            output: *output,
             required: alias.kind == 2,
         };
     }
