@@ -139,6 +139,12 @@ impl ProgramSummary {
 const MOST_DEVICES: usize = 1 << 20;
 
 impl ExecutableHeader {
+    /// Whether bytes, of which the first are enough, begin as those of a kept executable do: no
+    /// program begins so.
+    pub fn begins(bytes: &[u8]) -> bool {
+        serialized::begins(bytes)
+    }
+
     /// Reads the header of what [`Executable::serialize`](crate::Executable::serialize) gave,
     /// or of the beginning of it: what follows the header isn't looked at.
     ///

@@ -1,5 +1,6 @@
 //! What an array takes in a device's memory, and in which of its memories.
 
+use crate::device_shape::DeviceShape;
 use crate::hlo::HloLayout;
 use crate::shape::{Layout, Shape};
 
@@ -14,6 +15,14 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
+    /// In the device's own memory, without padding.
+    pub(crate) fn packed(form: &DeviceShape) -> Footprint {
+        Footprint {
+            bytes: form.bytes(),
+            memory: 0,
+        }
+    }
+
     /// Of a shape with the layout that the compiled program states for it.
     pub(crate) fn of(shape: &Shape, layout: &Layout, stated: Option<&HloLayout>) -> Footprint {
         let Some(stated) = stated else {

@@ -3,6 +3,7 @@
 mod declared;
 mod file;
 mod optimized;
+mod stated;
 
 use std::fmt;
 use std::path::Path;

@@ -18,6 +18,9 @@ use crate::sharding::{self, Sharding};
 /// compiled (`PJRT_Executable_OptimizedProgram`): shapes are those of one device, and an array
 /// of a partitioned program also has a [`Sharding`].
 ///
+/// [`Program::signature`] gives that of a program as it is written, before it is compiled, which
+/// knows less.
+///
 /// It displays as a table, one line an input and output.
 #[derive(Clone, Debug)]
 pub struct Signature {
@@ -27,6 +30,7 @@ pub struct Signature {
     replicas: usize,
     partitions: usize,
     has_collectives: bool,
+    is_compiled: bool,
 }
 
 /// An input of a program.
@@ -72,6 +76,9 @@ pub enum Donation {
     /// The program offers it for donation, but the compiler found no output for it.
     /// Given, its memory is released after the run.
     Unused,
+    /// The program offers it for donation, and the compiler will look for an output: only of a
+    /// program that isn't compiled ([`Program::signature`]).
+    Offered,
     /// The program doesn't donate it. Given, its memory is released after the run.
     None,
 }
@@ -215,6 +222,16 @@ impl Signature {
         partitions: usize,
         shapes: &ShapeTable,
     ) -> Result<Signature> {
+        Signature::of_hlo(module, (replicas, partitions), shapes, Donation::Unused)
+    }
+
+    /// Reads a module, whose donors without an output are what `donor` says.
+    pub(crate) fn of_hlo(
+        module: &hlo::Module<'_>,
+        (replicas, partitions): (usize, usize),
+        shapes: &ShapeTable,
+        donor: Donation,
+    ) -> Result<Signature> {
         let program_shape = module
             .shape
             .as_ref()
@@ -271,7 +288,7 @@ impl Signature {
         read_shardings(module, partitions, &mut inputs, &mut outputs);
         read_names(module, &mut inputs);
         read_returned(module, &results, inputs.len(), &mut outputs);
-        read_donations(module, &results, &mut inputs)?;
+        read_donations(module, &results, donor, &mut inputs)?;
         note_donors(&inputs, &mut outputs);
         Ok(Signature {
             name: module.name.to_owned(),
@@ -280,7 +297,59 @@ impl Signature {
             replicas,
             partitions,
             has_collectives: module.has_collectives,
+            is_compiled: donor == Donation::Unused,
         })
+    }
+
+    /// That of a program as its text states it, which isn't compiled. Arrays are row-major.
+    pub(crate) fn as_stated(
+        name: String,
+        (replicas, partitions): (usize, usize),
+        inputs: Vec<(Option<String>, Shape, Donation)>,
+        outputs: Vec<(Option<String>, Shape)>,
+        has_collectives: bool,
+    ) -> Signature {
+        let shapes = ShapeTable::default();
+        let sharding = (partitions == 1).then(Sharding::replicated);
+        let inputs = inputs.into_iter().map(|(name, shape, donation)| {
+            let layout = Layout::row_major(shape.rank());
+            let form = shapes.intern(DeviceShape::new(shape, &layout));
+            Input {
+                name,
+                footprint: Footprint::packed(&form),
+                form,
+                layout,
+                donation,
+                sharding: sharding.clone(),
+                stated: None,
+            }
+        });
+        let outputs = outputs.into_iter().map(|(name, shape)| {
+            let layout = Layout::row_major(shape.rank());
+            let form = shapes.intern(DeviceShape::new(shape, &layout));
+            Output {
+                name,
+                footprint: Footprint::packed(&form),
+                form,
+                layout,
+                returned: None,
+                sharding: sharding.clone(),
+                stated: None,
+                donor: None,
+            }
+        });
+        let (inputs, mut outputs): (Vec<Input>, Vec<Output>) =
+            (inputs.collect(), outputs.collect());
+        note_donors(&inputs, &mut outputs);
+        Signature {
+            name,
+            inputs,
+            outputs,
+            replicas,
+            partitions,
+            has_collectives,
+            is_compiled: false,
+        }
     }
 
     /// The same, said to have collectives or not: a summary has no instructions to tell from.
@@ -318,6 +387,12 @@ impl Signature {
     /// the same order.
     pub fn has_collectives(&self) -> bool {
         self.has_collectives
+    }
+
+    /// Whether it is that of a compiled program; otherwise it is what the program says of
+    /// itself ([`Program::signature`]).
+    pub fn is_compiled(&self) -> bool {
+        self.is_compiled
     }
 
     /// The bytes that a run takes over from its inputs on each device, when all inputs
@@ -415,7 +490,7 @@ impl Signature {
         sharding: &Option<Sharding>,
     ) -> fmt::Result {
         match sharding {
-            _ if self.partitions == 1 => Ok(()),
+            _ if self.partitions == 1 || !self.is_compiled => Ok(()),
             Some(sharding) => write!(f, "  {sharding}"),
             None => f.write_str("  {sharding not known}"),
         }
@@ -436,13 +511,15 @@ impl fmt::Display for Signature {
             name,
             replicas,
             partitions,
+            is_compiled,
             ..
         } = self;
         writeln!(
             f,
-            "{name} ({} x {})",
+            "{name} ({} x {}){}",
             plural(*replicas, "replica"),
-            plural(*partitions, "partition")
+            plural(*partitions, "partition"),
+            if *is_compiled { "" } else { ", not compiled" }
         )?;
         for (index, input) in self.inputs.iter().enumerate() {
             write!(f, "  input  {index:>3}  {}{}", input.shape(), input.layout)?;
@@ -464,6 +541,7 @@ impl fmt::Display for Signature {
                     let why = self.why_unused(index).unwrap_or_default();
                     write!(f, "  offered for donation, but {why}")?;
                 }
+                Donation::Offered => write!(f, "  offered for donation")?,
                 Donation::None => {}
             }
             match &input.name {
@@ -582,6 +660,7 @@ fn read_returned(
 fn read_donations(
     module: &hlo::Module<'_>,
     results: &[Leaf<'_>],
+    donor: Donation,
     inputs: &mut [Input],
 ) -> Result<()> {
     let count = inputs.len();
@@ -589,9 +668,9 @@ fn read_donations(
         input_of(parameter, index, count)
             .ok_or_else(|| unreadable("its alias table names an input that it doesn't have"))
     };
-    for donor in &module.donors {
-        let input = input_of(donor.parameter, &donor.parameter_index)?;
-        inputs[input].donation = Donation::Unused;
+    for entry in &module.donors {
+        let input = input_of(entry.parameter, &entry.parameter_index)?;
+        inputs[input].donation = donor;
     }
     let results = results.iter().enumerate();
     let results: HashMap<&[i64], usize> = results
@@ -626,6 +705,6 @@ fn note_donors(inputs: &[Input], outputs: &mut [Output]) {
 fn unreadable(why: impl fmt::Display) -> Error {
     Error::new(
         Code::Unimplemented,
-        format!("the signature of the compiled program can't be read: {why}"),
+        format!("the program's signature can't be read: {why}"),
     )
 }
