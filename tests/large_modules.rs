@@ -96,11 +96,12 @@ impl Drop for File {
 fn memory_is_counted() {
     let _turn = turn();
     let (kept, most) = peak(|| {
-        drop(std::hint::black_box(vec![1u8; 3000]));
-        vec![1u8; 1000]
+        drop(std::hint::black_box(vec![1u8; 3 << 20]));
+        vec![1u8; 1 << 20]
     });
-    assert!((3000..5000).contains(&most), "{most}");
-    assert_eq!(kept.len(), 1000);
+    // The harness has threads of its own.
+    assert!(most.abs_diff(3 << 20) < 100_000, "{most}");
+    assert_eq!(kept.len(), 1 << 20);
 }
 
 /// What both modules say of themselves; `x` has this type.
