@@ -163,7 +163,7 @@ impl Program {
             ))
         })?;
         check_hlo(&module, &origin)?;
-        let declared = Declared::of_hlo(&module);
+        let declared = Declared::of_hlo(&module, &code);
         Ok(Program {
             format: ProgramFormat::Hlo,
             code: terminated(code),

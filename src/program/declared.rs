@@ -111,8 +111,10 @@ impl Declared {
         }
     }
 
-    pub(super) fn of_hlo(module: &hlo::Module<'_>) -> Declared {
+    pub(super) fn of_hlo(module: &hlo::Module<'_>, code: &[u8]) -> Declared {
         Declared {
+            // Shardings are attributes there, and `shard_map` a call, with names that begin so.
+            shardy: memmem::find(code, b"xla.sdy.").is_some(),
             reach: module.reach,
             ..Declared::default()
         }

@@ -1,0 +1,135 @@
+//! What HLO modules say of themselves is what XLA reads in them, and what compilers make of
+//! them.
+
+mod cpu;
+
+use std::fs;
+
+use serde_json::Value;
+use xla::{CompileOptions, Donation, Program, Signature};
+
+fn module(name: &str) -> Program {
+    let path = cpu::program_path(&format!("modules/{name}.hlo.pb"));
+    Program::from_file(path).expect("a module of XLA's")
+}
+
+fn oracle() -> Value {
+    let text = fs::read(cpu::program_path("oracle/modules.json")).expect("there");
+    serde_json::from_slice(&text).expect("JSON")
+}
+
+/// The oracle's list of this name, of numbers or truth values.
+fn listed<'v>(told: &'v Value, name: &str) -> &'v Vec<Value> {
+    told[name].as_array().expect("a list")
+}
+
+/// The donation of each input as XLA's text has it.
+fn donations(told: &Value) -> Vec<Donation> {
+    let mut donations = vec![Donation::None; listed(told, "inputs").len()];
+    for entry in listed(told, "donated") {
+        let number = |index: usize| entry[index].as_u64().expect("a number") as usize;
+        donations[number(0)] = Donation::Into {
+            output: number(1),
+            required: entry[2].as_bool().expect("a truth value"),
+        };
+    }
+    for entry in listed(told, "offered") {
+        donations[entry.as_u64().expect("a number") as usize] = Donation::Offered;
+    }
+    donations
+}
+
+#[track_caller]
+fn check(name: &str, signature: &Signature, told: &Value) {
+    assert_eq!(signature.name(), told["name"], "{name}");
+    assert_eq!(signature.has_collectives(), told["collectives"], "{name}");
+    let inputs = listed(told, "inputs");
+    assert_eq!(signature.inputs().len(), inputs.len(), "{name}");
+    for (input, told) in signature.inputs().iter().zip(inputs) {
+        assert_eq!(input.name(), told["name"].as_str(), "{name}");
+        assert_eq!(input.shape().to_string(), told["type"], "{name}");
+        assert_eq!(input.layout().to_string(), told["layout"], "{name}");
+    }
+    let outputs = listed(told, "outputs");
+    assert_eq!(signature.outputs().len(), outputs.len(), "{name}");
+    for (output, told) in signature.outputs().iter().zip(outputs) {
+        assert_eq!(output.shape().to_string(), told["type"], "{name}");
+        assert_eq!(output.layout().to_string(), told["layout"], "{name}");
+    }
+    let donated: Vec<Donation> = signature.inputs().iter().map(|it| it.donation()).collect();
+    assert_eq!(donated, donations(told), "{name}");
+}
+
+#[test]
+fn modules_say_what_xla_reads_in_them() {
+    let oracle = oracle();
+    let oracle = oracle.as_object().expect("an object");
+    assert_eq!(oracle.len(), 6);
+    for (name, told) in oracle {
+        let signature = module(name).signature().expect("it is read");
+        assert!(!signature.is_compiled());
+        check(name, &signature, told);
+    }
+}
+
+/// As their sources have it: `returned` gives (y, x + y, x); `nested` gives its first two
+/// parameters through a call that swaps them, a copy and tuples in tuples.
+#[test]
+fn returned_inputs_are_found() {
+    for (name, wanted) in [
+        ("returned", &[Some(1), None, Some(0)][..]),
+        ("nested", &[Some(0), Some(1), None, Some(1), None, Some(3)]),
+        ("while_loop", &[None, None, None]),
+        ("single", &[None]),
+    ] {
+        let signature = module(name).signature().expect("it is read");
+        let outputs = signature.outputs().iter();
+        let returned: Vec<_> = outputs.map(|output| output.returned_input()).collect();
+        assert_eq!(returned, wanted, "{name}");
+    }
+}
+
+/// Donated inputs, their outputs and all names are the same once the program is compiled; what is
+/// offered has found its output.
+#[test]
+fn compilers_say_the_same() {
+    let client = cpu::client(4);
+    for (name, partitions) in [
+        ("while_loop", 1),
+        ("single", 1),
+        ("returned", 1),
+        ("sharded", 4),
+        ("shard_map", 4),
+    ] {
+        let program = module(name);
+        let stated = program.signature().expect("it is read");
+        let options = CompileOptions::new().partitions(partitions);
+        let compiled = client.compile(&program, &options).expect(name);
+        let compiled = compiled.signature();
+        assert!(compiled.is_compiled());
+        assert_eq!(compiled.name(), stated.name());
+        for (compiled, stated) in compiled.inputs().iter().zip(stated.inputs()) {
+            assert_eq!(compiled.name(), stated.name(), "{name}");
+            if let Some(whole) = compiled.global_shape() {
+                assert_eq!(whole, *stated.shape(), "{name}");
+            }
+            match stated.donation() {
+                Donation::Offered => {
+                    let found = matches!(compiled.donation(), Donation::Into { .. });
+                    assert!(found, "{name}: {:?}", compiled.donation());
+                }
+                donation => assert_eq!(compiled.donation(), donation, "{name}"),
+            }
+        }
+        assert_eq!(compiled.outputs().len(), stated.outputs().len(), "{name}");
+        if partitions == 1 {
+            let outputs = compiled.outputs().iter().zip(stated.outputs());
+            for (compiled, stated) in outputs {
+                assert_eq!(compiled.shape(), stated.shape(), "{name}");
+                assert_eq!(compiled.returned_input(), stated.returned_input(), "{name}");
+            }
+            let advice = compiled.donation_advice();
+            assert_eq!(advice, stated.donation_advice(), "{name}");
+        }
+    }
+}
