@@ -48,6 +48,12 @@ pub(crate) struct Module<'a> {
     pub(crate) has_collectives: bool,
     /// The opcode of the first instruction that waits for a host.
     pub(crate) waits_for_host: Option<&'a str>,
+    pub(crate) instructions: usize,
+    /// The largest number that an instruction has within its computation: the lower half of its
+    /// id.
+    pub(crate) largest_id: u32,
+    /// The largest id of a computation, whatever its sign.
+    pub(crate) largest_computation_id: u64,
     /// How many instructions do no more than pass values on.
     pub(crate) passing: usize,
 }
@@ -104,6 +110,9 @@ impl<'a> Module<'a> {
             reach: Reach::default(),
             has_collectives: false,
             waits_for_host: None,
+            instructions: 0,
+            largest_id: 0,
+            largest_computation_id: 0,
             passing: 0,
         };
         read.head()?;
@@ -163,11 +172,15 @@ impl<'a> Module<'a> {
 
     fn look_through(&mut self, computation: Computation<'a>) -> Result<()> {
         self.computations += 1;
+        let id = computation.id as u64;
+        self.largest_computation_id = id.max(self.largest_computation_id);
         let is_entry = computation.id == self.entry;
         self.has_entry |= is_entry;
         for instruction in computation.instructions() {
             let instruction = instruction?;
             let opcode = instruction.opcode;
+            self.instructions += 1;
+            self.largest_id = self.largest_id.max(instruction.id as u32);
             self.has_collectives |= collectives::is_one(opcode);
             self.reach.add_instruction(&instruction);
             if self.waits_for_host.is_none() && collectives::waits_for_host(&instruction) {

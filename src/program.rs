@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::error::{Code, Error, Result};
 use crate::hlo;
 use crate::plugin::{Plugin, StableHloVersion};
+use crate::signature::plural;
 
 pub(crate) use self::declared::Declared;
 pub(crate) use self::optimized::{optimized_module, read_optimized};
@@ -93,8 +94,9 @@ impl Program {
     /// An HLO module as protobuf (`HloModuleProto`).
     ///
     /// # Errors
-    /// The bytes are no such message; the module has no entry computation; it is a
-    /// compiled one, with a schedule (compiling it again ends the process).
+    /// The bytes are no such message; the module has no entry computation, or numbers its
+    /// instructions or computations absurdly high (compilers take all memory over that); it is a compiled one, with
+    /// a schedule (compiling it again ends the process).
     pub fn from_hlo(code: impl Into<Vec<u8>>) -> Result<Program> {
         Program::hlo(code.into(), "the HLO program".to_owned())
     }
@@ -265,6 +267,12 @@ fn looks_like_text(text: &str) -> bool {
         .any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
+/// An id below which a compiler's table is small: it takes 40 bytes for each, and 0.6 us.
+const SPARSE_ID: u64 = 1 << 24;
+
+/// How many ids there may be to an instruction, or computation: those of what passes removed are left out.
+const SPARSE: u64 = 256;
+
 fn check_hlo(module: &hlo::Module<'_>, origin: &str) -> Result<()> {
     if module.computations == 0 {
         return Err(Error::invalid(format!(
@@ -276,6 +284,22 @@ fn check_hlo(module: &hlo::Module<'_>, origin: &str) -> Result<()> {
             "{origin} is a damaged HLO module: its entry computation {} is not in it",
             module.entry
         )));
+    }
+    for (noun, id, count) in [
+        ("instruction", module.largest_id.into(), module.instructions),
+        (
+            "computation",
+            module.largest_computation_id,
+            module.computations,
+        ),
+    ] {
+        if id >= SPARSE_ID && id / SPARSE > count as u64 {
+            return Err(Error::invalid(format!(
+                "{origin} is a damaged HLO module: it has {}, but one has the id {id}. Compilers \
+                 make tables as long as the largest id, which would take all memory",
+                plural(count, noun)
+            )));
+        }
     }
     if module.has_schedule {
         return Err(Error::invalid(format!(
