@@ -306,7 +306,7 @@ impl Signature {
         name: String,
         (replicas, partitions): (usize, usize),
         inputs: Vec<(Option<String>, Shape, Donation)>,
-        outputs: Vec<(Option<String>, Shape)>,
+        outputs: Vec<(Option<String>, Shape, Option<usize>)>,
         has_collectives: bool,
     ) -> Signature {
         let shapes = ShapeTable::default();
@@ -324,7 +324,7 @@ impl Signature {
                 stated: None,
             }
         });
-        let outputs = outputs.into_iter().map(|(name, shape)| {
+        let outputs = outputs.into_iter().map(|(name, shape, returned)| {
             let layout = Layout::row_major(shape.rank());
             let form = shapes.intern(DeviceShape::new(shape, &layout));
             Output {
@@ -332,7 +332,7 @@ impl Signature {
                 footprint: Footprint::packed(&form),
                 form,
                 layout,
-                returned: None,
+                returned,
                 sharding: sharding.clone(),
                 stated: None,
                 donor: None,

@@ -133,3 +133,32 @@ fn compilers_say_the_same() {
         }
     }
 }
+
+/// The same of text.
+#[test]
+fn text_says_which_inputs_it_returns() {
+    let text = "func.func @main(%w: tensor<4xf32>, %x: tensor<4xf32>, %n: tensor<i32>)
+        -> (tensor<4xf32>, tensor<4xf32>, tensor<i32>) {
+          %y = stablehlo.add %w, %x : tensor<4xf32>
+          return %x, %y, %n : tensor<4xf32>, tensor<4xf32>, tensor<i32>
+        }";
+    let program = Program::from_text(text).expect("text");
+    let stated = program.signature().expect("it is read");
+    let client = cpu::client(1);
+    let compiled = client.compile(&program, &CompileOptions::new());
+    let compiled = compiled.expect("it compiles");
+    for signature in [&stated, compiled.signature()] {
+        let outputs = signature.outputs().iter();
+        let returned: Vec<_> = outputs.map(|output| output.returned_input()).collect();
+        assert_eq!(returned, [Some(1), None, Some(2)]);
+    }
+    // `x` goes into its own output, so that `w` is left for the sum.
+    let advice = stated.donation_advice();
+    assert_eq!(advice, compiled.donation_advice());
+    let pairs: Vec<_> = advice
+        .candidates()
+        .iter()
+        .map(|it| (it.input, it.output))
+        .collect();
+    assert_eq!(pairs, [(0, 1), (1, 0), (2, 2)]);
+}

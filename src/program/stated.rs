@@ -31,7 +31,8 @@ impl Program {
     ///   aren't known.
     /// - Inputs that are offered to whichever output fits are [`Donation::Offered`].
     /// - Sizes in memory are those of shapes, without what a device pads.
-    /// - StableHLO text: arrays are taken to be row-major, and no output is told to be an input.
+    /// - StableHLO text: arrays are taken to be row-major, and an output is told to be an input
+    ///   where `@main` returns it by its name.
     /// - HLO: outputs have no names.
     ///
     /// ```
@@ -89,8 +90,10 @@ impl Program {
             Ok((input.name, shape(&input.tensor, "input", index)?, donation))
         });
         let outputs = main.outputs.into_iter().enumerate();
-        let outputs = outputs
-            .map(|(index, output)| Ok((output.name, shape(&output.tensor, "output", index)?)));
+        let outputs = outputs.map(|(index, output)| {
+            let shape = shape(&output.tensor, "output", index)?;
+            Ok((output.name, shape, output.returned))
+        });
         let text = std::str::from_utf8(self.as_bytes()).unwrap_or_default();
         Ok(Signature::as_stated(
             module_name(text).unwrap_or("main").to_owned(),

@@ -25,6 +25,9 @@ fn a_program_says_what_its_compiled_form_says() {
         "train_step_1.mlir",
         "train_step_1_undonated.mlir",
         "matmul_bf16.mlir",
+        "init.mlir",
+        "shuffle.mlir",
+        "evaluate_1.mlir",
     ] {
         let path = program(name);
         let (mut stated, mut compiled) = (stated(&path), json(&["inspect", &path]));
