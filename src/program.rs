@@ -1,5 +1,6 @@
 //! Programs as the compiler takes them.
 
+mod bytecode;
 mod declared;
 mod file;
 mod optimized;
@@ -79,8 +80,9 @@ impl Program {
 
     /// A StableHLO program as MLIR bytecode or portable artifact.
     ///
-    /// How many replicas and partitions it was written for isn't read from it: say so in the
-    /// [`CompileOptions`](crate::CompileOptions). What speaks of shardings is refused otherwise.
+    /// How many replicas and partitions it was written for is read from it where it is bytecode of
+    /// the versions 1 to 6. Of others say so in the [`CompileOptions`](crate::CompileOptions): what
+    /// speaks of shardings is refused otherwise.
     ///
     /// The compilers' reader of bytecode believes what it reads: damaged bytes can end the
     /// process. Take it from where you would take a plugin.

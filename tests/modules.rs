@@ -162,3 +162,35 @@ fn text_says_which_inputs_it_returns() {
         .collect();
     assert_eq!(pairs, [(0, 1), (1, 0), (2, 2)]);
 }
+
+/// Bytecode states its replicas and partitions as text does: nobody has to say them.
+#[test]
+fn bytecode_runs_on_as_many_devices_as_it_states() {
+    let client = cpu::client(4);
+    let file = |name: &str| {
+        let path = cpu::program_path(&format!("modules/{name}"));
+        Program::from_file(path).expect("bytecode")
+    };
+    let artifact = file("sgd_gspmd_4.stablehlo");
+    let compiled = client.compile(&artifact, &CompileOptions::new());
+    let compiled = compiled.expect("every plugin reads so old an artifact");
+    let signature = compiled.signature();
+    assert_eq!((signature.replicas(), signature.partitions()), (1, 4));
+    let text = cpu::compiled(&client, "sgd_gspmd_4");
+    for (of_bytecode, of_text) in signature.inputs().iter().zip(text.signature().inputs()) {
+        assert_eq!(of_bytecode.shape(), of_text.shape());
+        assert_eq!(of_bytecode.sharding(), of_text.sharding());
+        assert_eq!(of_bytecode.donation(), of_text.donation());
+    }
+    let otherwise = client.compile(&artifact, &CompileOptions::new().partitions(2));
+    let error = otherwise.expect_err("another number");
+    assert!(error.message().contains("states 4"), "{error}");
+
+    let replicas = client.compile(&file("all_reduce_replicas_4.bc"), &CompileOptions::new());
+    let replicas = replicas.expect("it compiles");
+    assert_eq!(replicas.signature().replicas(), 4);
+    // What is written for one device, and speaks to no other, runs on several.
+    let add = cpu::program("add.bc");
+    let twice = client.compile(&add, &CompileOptions::new().replicas(2));
+    assert_eq!(twice.expect("it compiles").signature().replicas(), 2);
+}

@@ -5,14 +5,18 @@ tuples, layouts, dimensions that are no multiples of anything. What they are is
 read by XLA itself, from its program shape and from the head of its text.
 """
 
+import pathlib
 import re
 
 import jax
 import jax.numpy as jnp
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxlib import _hlo
+from jaxlib.mlir.dialects import stablehlo
 
 import hlo_proto
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 NESTED = """
 HloModule nested, input_output_alias={ {1,0}: (1, {}, must-alias), {0}: (0, {}, may-alias) }, buffer_donor={ (2, {}) }
@@ -126,10 +130,25 @@ def facts(module):
     }
 
 
+def bytecodes():
+    """Other forms of programs that are there as text."""
+    read = lambda name: (HERE / f"{name}.mlir").read_text()
+    files = {
+        f"modules/{name}.bc": hlo_proto.bytecode(read(name))
+        for name in ("two_devices", "all_reduce_replicas_4")
+    }
+    unstated = re.sub(r"mhlo.num_\w+ = \d : i32(, )?", "", read("add"))
+    artifact = stablehlo.serialize_portable_artifact_str(read("sgd_gspmd_4"), "1.8.0")
+    return files | {
+        "modules/unstated.bc": hlo_proto.bytecode(unstated),
+        "modules/sgd_gspmd_4.stablehlo": artifact,
+    }
+
+
 def programs():
     """The modules by file, and what XLA says of each by its name."""
     modules = {name: hlo_proto.serialized(program) for name, program in lowered().items()}
     nested = _hlo.hlo_module_from_text(NESTED)
     modules["nested"] = nested.as_serialized_hlo_module_proto()
     files = {f"modules/{name}.hlo.pb": module for name, module in modules.items()}
-    return files, {name: facts(module) for name, module in modules.items()}
+    return files | bytecodes(), {name: facts(module) for name, module in modules.items()}

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::bytecode;
 use crate::collectives::Reach;
 use crate::hlo;
 use crate::plugin::StableHloVersion;
@@ -91,20 +92,22 @@ impl Declared {
                 patch: numbers.next()??,
             })
         });
+        let (replicas, partitions) = bytecode::replicas_and_partitions(code);
+        let for_one = (replicas, partitions.unwrap_or(1)) == (Some(1), 1);
+        let is_there = |word: &str| memmem::find(code, word.as_bytes()).is_some();
         Declared {
-            replicas: None,
-            partitions: None,
-            replicable: false,
+            replicas,
+            partitions,
+            replicable: for_one && !DEVICE_WORDS.iter().any(|word| is_there(word)),
             // Dialects are named in the string section.
-            shardy: code
-                .windows(4)
-                .any(|window| window == b"sdy\0" || window == b"sdy."),
+            shardy: is_there("sdy\0") || is_there("sdy."),
             artifact,
             reach: Reach::default(),
             unread_collectives: COLLECTIVES
                 .iter()
                 .any(|name| memmem::find(code, name).is_some()),
-            unread_shardings: memmem::find(code, b"num_partitions").is_some()
+            unread_shardings: partitions.is_none()
+                && memmem::find(code, b"num_partitions").is_some()
                 && SHARDINGS
                     .iter()
                     .any(|name| memmem::find(code, name).is_some()),
