@@ -145,7 +145,7 @@ impl Left {
                     let message = field.message()?;
                     let mut dimensions = Few::new();
                     // A tile costs as much as some numbers.
-                    self.numbers(std::iter::repeat(Ok(0)).take(8), message, &mut Few::new())?;
+                    self.numbers(std::iter::repeat_n(Ok(0), 8), message, &mut Few::new())?;
                     for field in message.fields() {
                         let field = field?;
                         if field.id == tile::DIMENSIONS {

@@ -10,8 +10,6 @@ use crate::proto::OpShardingProto;
 /// `OpSharding.Type`.
 const REPLICATED: i32 = 0;
 const MAXIMAL: i32 = 1;
-#[cfg(test)]
-const TUPLE: i32 = 2;
 const OTHER: i32 = 3;
 
 /// The highest field of an `OpSharding` that is known.
@@ -183,6 +181,8 @@ mod tests {
     use super::*;
     use crate::hlo::{tests::module_with, Module};
 
+    const TUPLE: i32 = 2;
+
     fn tiled(dims: &[i64], devices: &[i64]) -> OpShardingProto {
         OpShardingProto {
             kind: OTHER,
@@ -290,7 +290,7 @@ mod tests {
     fn a_tuple_has_one_for_each_output() {
         let split = tiled(&[2], &[0, 1]).encode_to_vec();
         let wanted = Some(Sharding::split(0, 2));
-        let whole = Some(Sharding::replicated());
+        let whole = || Some(Sharding::replicated());
         // A module's fields 12 and 14.
         let outputs = |stated: Option<&[u8]>, partitions, ranks: &[usize]| {
             let bytes = module_with(&stated.map_or(vec![], |stated| vec![(12, stated)]));
@@ -298,7 +298,7 @@ mod tests {
             of_outputs(&module, partitions, ranks)
         };
         assert_eq!(outputs(None, 2, &[1]), [None]);
-        assert_eq!(outputs(None, 1, &[1]), [whole.clone()]);
+        assert_eq!(outputs(None, 1, &[1]), [whole()]);
         assert_eq!(outputs(Some(&split), 2, &[1])[0], wanted);
         let tuple = OpShardingProto {
             kind: TUPLE,
@@ -308,7 +308,7 @@ mod tests {
         tuple.extend([5 << 3 | 2, split.len() as u8]);
         tuple.extend(&split);
         tuple.extend([5 << 3 | 2, 0]);
-        let both = [wanted.clone(), whole];
+        let both = [wanted.clone(), whole()];
         assert_eq!(outputs(Some(&tuple), 2, &[1, 3]), both);
         assert_eq!(outputs(Some(&tuple), 2, &[1]), [None]);
         // Of a newer form, which may say something else.

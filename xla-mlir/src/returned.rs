@@ -11,10 +11,8 @@ pub(crate) fn values(body: &str) -> Vec<&str> {
         // In quotes and behind `//` it is no operation.
         let is_code = !line.contains("//") && line.matches('"').count() % 2 == 0;
         let before = line.strip_suffix("func.").unwrap_or(line);
-        let begins = before
-            .chars()
-            .next_back()
-            .map_or(true, |c| c.is_whitespace() || c == '{');
+        let last = before.chars().next_back();
+        let begins = !last.is_some_and(|c| !c.is_whitespace() && c != '{');
         let rest = &body[at + NAME.len()..];
         let ends = rest.starts_with(char::is_whitespace);
         (is_code && begins && ends).then_some(rest)
