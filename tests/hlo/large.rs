@@ -16,22 +16,38 @@ const WIDTH: u64 = 4;
 /// `c + x`, where `c` is a constant of so many elements, 0, 1, 2, ...; and the state.
 pub fn with_constant(elements: u64) -> Vec<u8> {
     let shape = array(F32, &[elements]);
+    module(&shape, &[ramp(FIRST, elements)], FIRST)
+}
+
+/// `x` plus 1, and the state. Beside it stands a constant of so many elements that isn't used.
+pub fn with_unused_constant(elements: u64) -> Vec<u8> {
+    let scalar = array(F32, &[]);
+    module(&scalar, &[one(FIRST), ramp(FIRST + 1, elements)], FIRST)
+}
+
+/// The constant 0, 1, 2, ...
+fn ramp(id: u64, elements: u64) -> Vec<u8> {
+    let shape = array(F32, &[elements]);
     let values: Vec<u8> = (0..elements)
         .flat_map(|element| (element as f32).to_le_bytes())
         .collect();
     // `LiteralProto`: shape, f32s.
     let literal = [bytes(1, &shape), bytes(8, &values)].concat();
-    let constant = instruction(FIRST, "constant", &shape, &[], bytes(8, &literal));
-    module(&shape, &[constant], FIRST)
+    instruction(id, "constant", &shape, &[], bytes(8, &literal))
+}
+
+/// The constant 1.
+fn one(id: u64) -> Vec<u8> {
+    let scalar = array(F32, &[]);
+    let literal = [bytes(1, &scalar), bytes(8, &1f32.to_le_bytes())].concat();
+    instruction(id, "constant", &scalar, &[], bytes(8, &literal))
 }
 
 /// `x` plus 1, with as many times 1 added as there are instructions, each of some 500 bytes; and
 /// the state.
 pub fn with_instructions(count: u64) -> Vec<u8> {
     let scalar = array(F32, &[]);
-    let one = bytes(8, &1f32.to_le_bytes());
-    let one = bytes(8, &[bytes(1, &scalar), one].concat());
-    let mut body = vec![instruction(FIRST, "constant", &scalar, &[], one)];
+    let mut body = vec![one(FIRST)];
     let name = "jit(step)/transpose(jvp(layer))/dense_general/".repeat(10);
     for index in 0..count {
         let names = [
