@@ -2,6 +2,7 @@
 //! them.
 
 mod cpu;
+mod hlo;
 
 use std::fs;
 
@@ -193,4 +194,25 @@ fn bytecode_runs_on_as_many_devices_as_it_states() {
     let add = cpu::program("add.bc");
     let twice = client.compile(&add, &CompileOptions::new().replicas(2));
     assert_eq!(twice.expect("it compiles").signature().replicas(), 2);
+}
+
+/// Seven of four bits take four bytes, before compiling and behind.
+#[test]
+fn narrow_elements_are_packed() {
+    const S4: u64 = 21;
+    let seven = hlo::array(S4, &[7]);
+    let same = [
+        hlo::parameter(1, 0, &seven),
+        hlo::instruction(2, "copy", &seven, &[1], vec![]),
+    ];
+    let module = hlo::module("packed", std::slice::from_ref(&seven), &seven, &same, 2);
+    let program = Program::from_hlo(module).expect("a module");
+    let stated = program.signature().expect("it is read");
+    let compiled = cpu::client(1).compile(&program, &CompileOptions::new());
+    let compiled = compiled.expect("it compiles");
+    for signature in [&stated, compiled.signature()] {
+        assert_eq!(signature.inputs()[0].shape().to_string(), "s4[7]");
+        assert_eq!(signature.inputs()[0].device_bytes(), 4);
+        assert_eq!(signature.outputs()[0].device_bytes(), 4);
+    }
 }
