@@ -1,5 +1,7 @@
 //! Which results of a compiled program are its parameters, as they are.
 
+use std::collections::HashMap;
+
 use crate::hlo::{Few, Instruction, Module};
 
 /// How many instructions are followed from a result at most: a parameter that is returned
@@ -36,10 +38,22 @@ struct Index<'m, 'a> {
     instructions: Vec<(i64, (u32, u32))>,
     /// The ids of their roots.
     computations: Vec<(i64, i64)>,
-    /// The id and the operands of the tuple that was looked at last: mostly all results are
-    /// parts of one, which may have thousands.
-    tuple: Option<(i64, Vec<i64>)>,
+    /// The operands of the tuples that were looked at, by their ids: mostly all results are
+    /// parts of one, which may have thousands. Empty where they are too many.
+    tuples: HashMap<i64, Vec<i64>>,
+    /// How many more of them there is room for.
+    room: usize,
+    /// How many bytes of instructions may yet be looked at. More is spent where each result
+    /// leads through the same huge instruction, which no program has.
+    left: usize,
 }
+
+/// How often a module's bytes may be looked at, and how many of a small one in any case.
+const ROUNDS: usize = 16;
+const FEW_BYTES: usize = 1 << 20;
+
+/// How many operands of tuples are kept: a few for each result that there may be.
+const MOST_OPERANDS: usize = 1 << 20;
 
 /// For each result, given by its place in the result's tuple, the number of the parameter
 /// that it is.
@@ -89,20 +103,27 @@ impl<'m, 'a> Index<'m, 'a> {
             module,
             instructions,
             computations,
-            tuple: None,
+            tuples: HashMap::new(),
+            room: MOST_OPERANDS,
+            left: module.size().saturating_mul(ROUNDS).max(FEW_BYTES),
         })
     }
 
-    fn instruction(&self, id: i64) -> Option<Instruction<'a>> {
+    fn instruction(&mut self, id: i64) -> Option<Instruction<'a>> {
         let (at, length) = find(&self.instructions, id)?;
+        self.left = self.left.checked_sub(length as usize)?;
         self.module.instruction_at((at as usize, length as usize))
     }
 
     /// The instruction that gives a part of the tuple that this one makes.
     fn part(&mut self, tuple: &Instruction<'a>, part: i64) -> Option<i64> {
-        let operands = tuple.operands()?;
+        let mut operands = tuple.operands().unwrap_or_default();
+        if operands.len() > self.room {
+            operands = Vec::new();
+        }
+        self.room -= operands.len();
         let operand = operands.get(usize::try_from(part).ok()?).copied();
-        self.tuple = Some((tuple.id, operands));
+        self.tuples.insert(tuple.id, operands);
         operand
     }
 
@@ -114,7 +135,7 @@ impl<'m, 'a> Index<'m, 'a> {
         let mut calls: Vec<Instruction<'a>> = Vec::new();
         let mut at = instruction;
         for _ in 0..LONGEST {
-            if let Some((_, operands)) = self.tuple.as_ref().filter(|(id, _)| *id == at) {
+            if let Some(operands) = self.tuples.get(&at) {
                 at = *operands.get(usize::try_from(way.pop()?).ok()?)?;
                 continue;
             }
@@ -207,6 +228,26 @@ mod tests {
             parameters_of(&entry, &[], [4, 0], &places),
             [Some(0), Some(1), Some(0), None]
         );
+    }
+
+    /// A module that leads each result through a huge instruction isn't followed for ever.
+    #[test]
+    fn what_takes_too_long_is_left() {
+        let huge = instruction(2, "copy", &[1], &[]);
+        let mut long = vec![0x82, 1, 0x80, 0x80, 0x40];
+        long.resize(long.len() + (1 << 20), 0);
+        let huge = [long, huge].concat();
+        let results = [2; 100];
+        let entry = [
+            parameter(1, 0),
+            huge,
+            instruction(3, "tuple", &results, &[]),
+        ];
+        let places: Vec<Vec<i64>> = (0..100).map(|place| vec![place]).collect();
+        let places: Vec<&[i64]> = places.iter().map(Vec::as_slice).collect();
+        let told = parameters_of(&entry, &[], [3, 0], &places);
+        assert_eq!(told[0], Some(0));
+        assert_eq!(told[99], None);
     }
 
     #[test]
