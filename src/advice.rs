@@ -93,7 +93,10 @@ pub struct UnusedDonor {
 }
 
 impl Signature {
-    /// What the program donates, and what it could.
+    /// What the program donates, and what it could. Of one that isn't compiled
+    /// ([`Program::signature`]) it goes by the shapes that the program states, which are others
+    /// than those on a device where there are several partitions; inputs that are offered to
+    /// any output are left out.
     pub fn donation_advice(&self) -> DonationAdvice {
         let mut donated = Vec::new();
         let mut unused = Vec::new();
@@ -108,7 +111,8 @@ impl Signature {
                     shape: input.shape().clone(),
                     reason: self.why_unused(index).unwrap_or_default(),
                 }),
-                Donation::None => {}
+                // Whether it finds an output isn't known yet.
+                Donation::Offered | Donation::None => {}
             }
         }
         let pairs = pairs::candidates(self).into_iter();

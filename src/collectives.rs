@@ -3,7 +3,7 @@
 mod text;
 
 use crate::error::{Code, Error, Result};
-use crate::proto::{HloInstructionProto, HloModuleProto};
+use crate::hlo;
 use crate::signature::plural;
 
 /// What speaks to other devices; asynchronous forms end in `-start` and `-done`.
@@ -19,18 +19,14 @@ const COLLECTIVES: [&str; 9] = [
     "send",
 ];
 
-fn instructions(module: &HloModuleProto) -> impl Iterator<Item = &HloInstructionProto> {
-    let computations = module.computations.iter();
-    computations.flat_map(|computation| &computation.instructions)
+/// Whether an instruction waits for other devices.
+pub(crate) fn is_one(opcode: &str) -> bool {
+    COLLECTIVES.iter().any(|name| opcode.starts_with(name))
 }
 
-/// Whether an instruction waits for other devices.
-pub(crate) fn any(module: &HloModuleProto) -> bool {
-    instructions(module).any(|instruction| {
-        COLLECTIVES
-            .iter()
-            .any(|name| instruction.opcode.starts_with(name))
-    })
+/// Whether an instruction waits for a host.
+pub(crate) fn waits_for_host(instruction: &hlo::Instruction<'_>) -> bool {
+    matches!(instruction.opcode, "infeed" | "outfeed") || instruction.is_host_transfer
 }
 
 /// What the numbers of a collective count.
@@ -71,18 +67,18 @@ impl Reach {
         text::reach(text)
     }
 
-    /// Of an HLO module, compiled or not.
-    pub(crate) fn of_module(module: &HloModuleProto) -> Reach {
-        let mut reach = Reach::default();
-        for instruction in instructions(module) {
-            let opcode = instruction.opcode.as_str();
-            let reduces = ["all-gather", "all-reduce", "reduce-scatter"];
-            let reduces = reduces.iter().any(|name| opcode.starts_with(name));
-            let channel = instruction.channel_id > 0;
-            let counted = Counted::of(reduces, channel, instruction.use_global_device_ids);
-            reach.add(counted, reach_of(instruction));
+    /// Adds an instruction of an HLO module, compiled or not.
+    pub(crate) fn add_instruction(&mut self, instruction: &hlo::Instruction<'_>) {
+        if instruction.reach == 0 {
+            return;
         }
-        reach
+        let reduces = ["all-gather", "all-reduce", "reduce-scatter"];
+        let reduces = reduces
+            .iter()
+            .any(|name| instruction.opcode.starts_with(name));
+        let channel = instruction.channel_id > 0;
+        let counted = Counted::of(reduces, channel, instruction.use_global_device_ids);
+        self.add(counted, instruction.reach);
     }
 
     fn add(&mut self, counted: Counted, count: usize) {
@@ -150,53 +146,22 @@ impl Reach {
     }
 }
 
-/// How many devices a collective speaks to, by the largest of its numbers; 0 for another
-/// instruction.
-fn reach_of(instruction: &HloInstructionProto) -> usize {
-    let listed = instruction.collective_device_list.as_ref();
-    let groups = listed.into_iter().flat_map(|list| &list.replica_groups);
-    let members = groups
-        .chain(&instruction.replica_groups)
-        .flat_map(|group| &group.replica_ids)
-        .copied();
-    let pairs = instruction.source_target_pairs.iter();
-    let pairs = pairs.flat_map(|pair| [pair.source, pair.target]);
-    let largest = members.chain(pairs).map(up_to).max().unwrap_or(0);
-    let iota = listed.and_then(|list| list.iota.as_ref());
-    let iota = iota.or(instruction.iota_groups.as_ref());
-    let counted = iota.map_or(0, |iota| {
-        iota.groups.saturating_mul(iota.devices_in_a_group)
-    });
-    let mesh = instruction.mesh_groups.as_ref();
-    let mesh = mesh.and_then(|groups| groups.mesh.as_ref());
-    let meshed = mesh.map_or(0, |mesh| {
-        let sizes = mesh.axes.iter();
-        sizes.fold(1, |all: i64, axis| all.saturating_mul(axis.size))
-    });
-    let counted = usize::try_from(counted.max(meshed)).unwrap_or(0);
-    largest.max(counted)
-}
-
 /// How many there are when `id` is the last.
 fn up_to(id: i64) -> usize {
     usize::try_from(id).map_or(0, |id| id.saturating_add(1))
 }
 
 /// Refuses a compiled program that would wait for ever, or speak to devices that don't run it.
-pub(crate) fn check(module: &HloModuleProto, replicas: usize, partitions: usize) -> Result<()> {
+pub(crate) fn check(module: &hlo::Module<'_>, replicas: usize, partitions: usize) -> Result<()> {
     let program = format!("`{}`", module.name);
-    Reach::of_module(module).check(&program, replicas, partitions)?;
-    let waits_for_host = |instruction: &&HloInstructionProto| {
-        matches!(instruction.opcode.as_str(), "infeed" | "outfeed") || instruction.is_host_transfer
-    };
-    match instructions(module).find(waits_for_host) {
+    module.reach.check(&program, replicas, partitions)?;
+    match module.waits_for_host {
         None => Ok(()),
-        Some(instruction) => Err(Error::new(
+        Some(opcode) => Err(Error::new(
             Code::Unimplemented,
             format!(
-                "`{}` has the instruction `{}`, which waits for a host that never comes: PJRT runs \
-                 take their data as arguments and give it as outputs",
-                module.name, instruction.opcode
+                "{program} has the instruction `{opcode}`, which waits for a host that never \
+                 comes: PJRT runs take their data as arguments and give it as outputs"
             ),
         )),
     }
@@ -205,31 +170,20 @@ pub(crate) fn check(module: &HloModuleProto, replicas: usize, partitions: usize)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proto::{
-        CollectiveDeviceList, HloComputationProto, IotaReplicaGroups, MeshAxisProto, MeshProto,
-        MeshReplicaGroups, ReplicaGroup, SourceTarget,
-    };
+    use crate::hlo::{tests::module_of, Module};
 
-    fn reach(instruction: HloInstructionProto) -> Reach {
-        Reach::of_module(&HloModuleProto {
-            computations: vec![HloComputationProto {
-                instructions: vec![instruction],
-                ..HloComputationProto::default()
-            }],
-            ..HloModuleProto::default()
-        })
-    }
+    /// With replica groups as XLA writes them, of which 3 is the last.
+    const GROUPS: &[u8] = &[0x0a, 2, 0, 3];
 
-    fn all_reduce(channel_id: i64, use_global_device_ids: bool) -> HloInstructionProto {
-        HloInstructionProto {
-            opcode: "all-reduce-start".to_owned(),
-            channel_id,
-            use_global_device_ids,
-            replica_groups: vec![ReplicaGroup {
-                replica_ids: vec![0, 3],
-            }],
-            ..HloInstructionProto::default()
-        }
+    fn reach(opcode: &str, channel_id: i64, global: bool) -> Reach {
+        let pairs = opcode == "collective-permute";
+        let lists: (u32, &[u8]) = match pairs {
+            true => (52, &[8, 3, 16, 1]),
+            false => (49, GROUPS),
+        };
+        let numbers = [(26, channel_id), (71, global.into())];
+        let bytes = module_of(opcode, &numbers, &[lists]);
+        Module::read(&bytes).expect("whole").reach
     }
 
     #[test]
@@ -246,50 +200,12 @@ mod tests {
             devices: 4,
             ..Reach::default()
         };
-        assert_eq!(reach(all_reduce(0, false)), replicas);
-        assert_eq!(reach(all_reduce(1, false)), replicas);
-        assert_eq!(reach(all_reduce(1, true)), devices);
-        let mut permute = HloInstructionProto {
-            opcode: "collective-permute".to_owned(),
-            source_target_pairs: vec![SourceTarget {
-                source: 3,
-                target: 1,
-            }],
-            ..HloInstructionProto::default()
-        };
-        assert_eq!(reach(permute.clone()), replicas);
-        permute.channel_id = 2;
-        assert_eq!(reach(permute), partitions);
-    }
-
-    #[test]
-    fn every_way_to_list_groups() {
-        let plain = HloInstructionProto {
-            replica_groups: Vec::new(),
-            ..all_reduce(0, false)
-        };
-        assert_eq!(reach_of(&plain), 0);
-        let iota = IotaReplicaGroups {
-            groups: 2,
-            devices_in_a_group: 3,
-        };
-        let mut listed = plain.clone();
-        listed.collective_device_list = Some(CollectiveDeviceList {
-            replica_groups: Vec::new(),
-            iota: Some(iota.clone()),
-        });
-        assert_eq!(reach_of(&listed), 6);
-        let mut counted = plain.clone();
-        counted.iota_groups = Some(iota);
-        assert_eq!(reach_of(&counted), 6);
-        let mut meshed = plain;
-        meshed.mesh_groups = Some(MeshReplicaGroups {
-            mesh: Some(MeshProto {
-                axes: vec![MeshAxisProto { size: 2 }, MeshAxisProto { size: 4 }],
-                device_ids: Vec::new(),
-            }),
-        });
-        assert_eq!(reach_of(&meshed), 8);
+        let all_reduce = "all-reduce-start";
+        assert_eq!(reach(all_reduce, 0, false), replicas);
+        assert_eq!(reach(all_reduce, 1, false), replicas);
+        assert_eq!(reach(all_reduce, 1, true), devices);
+        assert_eq!(reach("collective-permute", 0, false), replicas);
+        assert_eq!(reach("collective-permute", 2, false), partitions);
     }
 
     #[test]

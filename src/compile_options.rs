@@ -208,7 +208,7 @@ impl CompileOptions {
         if declared.unread_shardings && self.partitions.is_none() && assigned.is_none() {
             return Err(Error::invalid(format!(
                 "{} is bytecode of a program that is partitioned over devices, and how many there \
-                 are isn't read from bytecode; say `partitions`, or export the program as text",
+                 are can't be read from it; say `partitions`, or export the program as text",
                 program.origin()
             )));
         }

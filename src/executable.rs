@@ -13,13 +13,13 @@ use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
 use crate::executable_header::{HeaderProto, ProgramSummary};
+use crate::hlo;
 use crate::launch::Paced;
 use crate::origin::Origin;
 use crate::pjrt::executable::{self, CompiledSizes};
 use crate::pjrt::owned::{Maker, Owned};
 use crate::plan::Plan;
 use crate::program::{self, Program};
-use crate::proto::HloModuleProto;
 use crate::serialized;
 use crate::signature::Signature;
 
@@ -178,16 +178,35 @@ impl Executable {
 }
 
 /// The compiled module, and how many replicas and partitions it has.
-fn read<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<(HloModuleProto, usize, usize)> {
-    let (replicas, partitions) = described.replicas_and_partitions()?;
-    let (code, format) = described.optimized_program()?;
-    let module = program::decode_optimized(&code, &format)?;
-    Ok((module, replicas, partitions))
+struct Described {
+    code: Vec<u8>,
+    format: String,
+    replicas: usize,
+    partitions: usize,
+}
+
+impl Described {
+    fn of<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<Described> {
+        let (replicas, partitions) = described.replicas_and_partitions()?;
+        let (code, format) = described.optimized_program()?;
+        Ok(Described {
+            code,
+            format,
+            replicas,
+            partitions,
+        })
+    }
+
+    fn module(&self) -> Result<hlo::Module<'_>> {
+        program::read_optimized(&self.code, &self.format)
+    }
 }
 
 /// What is kept of a compiled program beside its code.
 pub(crate) fn summary<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<ProgramSummary> {
-    let (module, replicas, partitions) = read(described)?;
+    let described = Described::of(described)?;
+    let (replicas, partitions) = (described.replicas, described.partitions);
+    let module = described.module()?;
     Ok(ProgramSummary::new(&module, replicas, partitions))
 }
 
@@ -203,7 +222,9 @@ pub(crate) fn describe<M: Maker>(
     compiled: &Owned<PJRT_Executable, M>,
     shapes: &ShapeTable,
 ) -> Result<Signature> {
-    let (module, replicas, partitions) = read(compiled)?;
+    let described = Described::of(compiled)?;
+    let (replicas, partitions) = (described.replicas, described.partitions);
+    let module = described.module()?;
     collectives::check(&module, replicas, partitions)?;
     let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
     let stated = compiled.output_count()?;

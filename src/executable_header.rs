@@ -5,12 +5,11 @@ use std::fmt;
 use prost::Message;
 
 use crate::client::Client;
-use crate::collectives;
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
+use crate::hlo;
 use crate::origin::Origin;
-use crate::proto::{HloComputationProto, HloInstructionProto, HloModuleProto, OpMetadata};
 use crate::serialized;
 use crate::signature::{plural, Signature};
 
@@ -78,59 +77,44 @@ pub(crate) struct ProgramSummary {
     pub partitions: u64,
     #[prost(bool, tag = "3")]
     pub has_collectives: bool,
-    /// The compiled module without its code.
-    #[prost(message, optional, tag = "4")]
-    pub module: Option<HloModuleProto>,
+    /// The compiled module without its code, a `HloModuleProto`.
+    #[prost(bytes = "vec", optional, tag = "4")]
+    pub module: Option<Vec<u8>>,
 }
 
 impl ProgramSummary {
     /// Of a compiled module: shapes, donations, shardings, and the parameters' names.
     pub(crate) fn new(
-        module: &HloModuleProto,
+        module: &hlo::Module<'_>,
         replicas: usize,
         partitions: usize,
     ) -> ProgramSummary {
-        let entry = module
-            .computations
-            .iter()
-            .find(|computation| computation.id == module.entry_computation_id);
-        let instructions = entry.into_iter().flat_map(|entry| &entry.instructions);
-        let parameters = instructions
-            .filter(|instruction| instruction.opcode == "parameter")
-            .map(|instruction| HloInstructionProto {
-                opcode: instruction.opcode.clone(),
-                parameter_number: instruction.parameter_number,
-                metadata: instruction.metadata.as_ref().map(|metadata| OpMetadata {
-                    op_name: metadata.op_name.clone(),
-                }),
-                ..HloInstructionProto::default()
-            });
         ProgramSummary {
             replicas: replicas as u64,
             partitions: partitions as u64,
-            has_collectives: collectives::any(module),
-            module: Some(HloModuleProto {
-                name: module.name.clone(),
-                computations: vec![HloComputationProto {
-                    instructions: parameters.collect(),
-                    id: module.entry_computation_id,
-                    // What gives the results isn't kept: no instruction has this number.
-                    root_id: -1,
-                }],
-                host_program_shape: module.host_program_shape.clone(),
-                entry_computation_id: module.entry_computation_id,
-                schedule: None,
-                input_output_alias: module.input_output_alias.clone(),
-                spmd_output_sharding: module.spmd_output_sharding.clone(),
-                spmd_parameters_shardings: module.spmd_parameters_shardings.clone(),
-                buffer_donor: module.buffer_donor.clone(),
-            }),
+            has_collectives: module.has_collectives,
+            module: Some(module.summary()),
         }
     }
 
+    fn read(&self) -> Result<hlo::Module<'_>> {
+        let damaged = |what: &dyn fmt::Display| Error::new(Code::DataLoss, what.to_string());
+        let module = self.module.as_deref();
+        let module = module.ok_or_else(|| damaged(&"it states no program"))?;
+        hlo::Module::read(module).map_err(|error| damaged(&error))
+    }
+
+    /// Whether both are of the same program, by what is read here of it.
+    fn states_the_same(&self, other: &ProgramSummary) -> bool {
+        let counts = |of: &ProgramSummary| (of.replicas, of.partitions, of.has_collectives);
+        let (Ok(module), Ok(others)) = (self.read(), other.read()) else {
+            return false;
+        };
+        counts(self) == counts(other) && module.summary() == others.summary()
+    }
+
     fn signature(&self) -> Result<Signature> {
-        let module = self.module.as_ref();
-        let module = module.ok_or_else(|| Error::new(Code::DataLoss, "it states no program"))?;
+        let module = self.read()?;
         let count = |stated: u64| {
             let count = usize::try_from(stated).ok();
             count.filter(|count| (1..=MOST_DEVICES).contains(count))
@@ -146,7 +130,7 @@ impl ProgramSummary {
             ));
         };
         let shapes = ShapeTable::default();
-        let signature = Signature::of_module(module, replicas, partitions, &shapes)?;
+        let signature = Signature::of_module(&module, replicas, partitions, &shapes)?;
         Ok(signature.with_collectives(self.has_collectives))
     }
 }
@@ -155,6 +139,12 @@ impl ProgramSummary {
 const MOST_DEVICES: usize = 1 << 20;
 
 impl ExecutableHeader {
+    /// Whether bytes, of which the first are enough, begin as those of a kept executable do: no
+    /// program begins so.
+    pub fn begins(bytes: &[u8]) -> bool {
+        serialized::begins(bytes)
+    }
+
     /// Reads the header of what [`Executable::serialize`](crate::Executable::serialize) gave,
     /// or of the beginning of it: what follows the header isn't looked at.
     ///
@@ -312,10 +302,12 @@ impl ExecutableHeader {
 
     /// Refuses a program that isn't the stated one.
     pub(crate) fn check_program(&self, loaded: &ProgramSummary) -> Result<()> {
-        if self.stated.program.as_ref() == Some(loaded) {
+        let stated = self.stated.program.as_ref();
+        if stated.is_some_and(|stated| stated.states_the_same(loaded)) {
             return Ok(());
         }
-        let name = loaded.module.as_ref().map_or("", |module| &module.name);
+        let loaded = loaded.read();
+        let name = loaded.as_ref().map_or("", |module| module.name);
         Err(Error::new(
             Code::DataLoss,
             format!(

@@ -8,7 +8,8 @@
 //!
 //! [`Plugin`] → [`Client`] → [`Device`]s. A [`Program`] (StableHLO or HLO) is compiled
 //! with [`CompileOptions`] into an [`Executable`], whose [`Signature`] tells what it
-//! takes, gives and donates. A [`Buffer`] holds values on a device; running an
+//! takes, gives and donates ([`Program::signature`]: what it says of that before it is compiled). A
+//! [`Buffer`] holds values on a device; running an
 //! executable takes buffers and gives buffers. What happens later is an [`Event`] or a
 //! [`HostRead`], both futures that can also be waited for.
 //!
@@ -130,6 +131,7 @@ mod footprint;
 mod function;
 mod function_error;
 mod gpu_target;
+mod hlo;
 mod host_array;
 mod host_read;
 mod host_tree;

@@ -99,6 +99,7 @@ impl Signature {
                     required: true,
                 } => Some((index, Some(output), "must be donated")),
                 Donation::Unused => Some((index, None, "offered in vain")),
+                Donation::Offered => Some((index, None, "offered")),
                 Donation::None => None,
             })
             .collect()

@@ -66,6 +66,11 @@ pub(crate) fn header_end(prefix: &[u8]) -> Option<usize> {
     (length <= MOST_HEADER).then_some(PREFIX + length)
 }
 
+/// Whether bytes begin as [`wrap`] writes.
+pub(crate) fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// How many bytes of a file [`header_end`] looks at.
 pub(crate) const PREFIX_BYTES: usize = PREFIX;
 

@@ -1,22 +1,23 @@
 //! What a compiled program takes, gives and donates.
 
+mod reading;
+
 use std::fmt;
 use std::sync::Arc;
 
-use crate::collectives;
-use crate::device_shape::{DeviceShape, ShapeTable};
-use crate::element::ElementType;
+use crate::device_shape::DeviceShape;
 use crate::error::{Code, Error, Result};
 use crate::footprint::Footprint;
 use crate::program::{Program, ProgramFormat};
-use crate::proto::{HloModuleProto, ShapeProto};
-use crate::returned;
 use crate::shape::{Layout, Shape};
-use crate::sharding::{self, Sharding};
+use crate::sharding::Sharding;
 
 /// What a program takes and gives on each of its devices, read from the program as
 /// compiled (`PJRT_Executable_OptimizedProgram`): shapes are those of one device, and an array
 /// of a partitioned program also has a [`Sharding`].
+///
+/// [`Program::signature`] gives that of a program as it is written, before it is compiled, which
+/// knows less.
 ///
 /// It displays as a table, one line an input and output.
 #[derive(Clone, Debug)]
@@ -27,6 +28,7 @@ pub struct Signature {
     replicas: usize,
     partitions: usize,
     has_collectives: bool,
+    is_compiled: bool,
 }
 
 /// An input of a program.
@@ -72,6 +74,9 @@ pub enum Donation {
     /// The program offers it for donation, but the compiler found no output for it.
     /// Given, its memory is released after the run.
     Unused,
+    /// The program offers it for donation, and the compiler will look for an output: only of a
+    /// program that isn't compiled ([`Program::signature`]).
+    Offered,
     /// The program doesn't donate it. Given, its memory is released after the run.
     None,
 }
@@ -208,82 +213,6 @@ impl fmt::Debug for Output {
 }
 
 impl Signature {
-    /// Reads a compiled module.
-    pub(crate) fn of_module(
-        module: &HloModuleProto,
-        replicas: usize,
-        partitions: usize,
-        shapes: &ShapeTable,
-    ) -> Result<Signature> {
-        let program_shape = module
-            .host_program_shape
-            .as_ref()
-            .ok_or_else(|| unreadable("it states no program shape"))?;
-        if program_shape
-            .parameters
-            .iter()
-            .any(|shape| shape.element_type == TUPLE)
-        {
-            return Err(Error::new(
-                Code::Unimplemented,
-                "the program takes a tuple, which is not supported; export it with flat arguments, \
-                 each a parameter of its own",
-            ));
-        }
-        let parameters = program_shape.parameters.iter().enumerate();
-        let parameters: Vec<Leaf> = parameters
-            .flat_map(|(number, shape)| leaves(number as i64, shape))
-            .collect();
-        let results = match &program_shape.result {
-            Some(result) => leaves(0, result),
-            None => Vec::new(),
-        };
-        let mut inputs = parameters
-            .iter()
-            .map(|leaf| {
-                let (shape, layout) = leaf.read()?;
-                Ok(Input {
-                    name: None,
-                    footprint: Footprint::of(&shape, &layout, leaf.shape.layout.as_ref()),
-                    form: shapes.intern(DeviceShape::new(shape, &layout)),
-                    layout,
-                    donation: Donation::None,
-                    sharding: None,
-                    stated: None,
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let mut outputs = results
-            .iter()
-            .map(|leaf| {
-                let (shape, layout) = leaf.read()?;
-                Ok(Output {
-                    name: None,
-                    footprint: Footprint::of(&shape, &layout, leaf.shape.layout.as_ref()),
-                    form: shapes.intern(DeviceShape::new(shape, &layout)),
-                    layout,
-                    returned: None,
-                    sharding: None,
-                    stated: None,
-                    donor: None,
-                })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        read_shardings(module, partitions, &mut inputs, &mut outputs);
-        read_names(module, &parameters, &mut inputs);
-        read_returned(module, &parameters, &results, &mut outputs);
-        read_donations(module, &parameters, &results, &mut inputs)?;
-        note_donors(&inputs, &mut outputs);
-        Ok(Signature {
-            name: module.name.clone(),
-            inputs,
-            outputs,
-            replicas,
-            partitions,
-            has_collectives: collectives::any(module),
-        })
-    }
-
     /// The same, said to have collectives or not: a summary has no instructions to tell from.
     pub(crate) fn with_collectives(mut self, has_collectives: bool) -> Signature {
         self.has_collectives = has_collectives;
@@ -319,6 +248,12 @@ impl Signature {
     /// the same order.
     pub fn has_collectives(&self) -> bool {
         self.has_collectives
+    }
+
+    /// Whether it is that of a compiled program; otherwise it is what the program says of
+    /// itself ([`Program::signature`]).
+    pub fn is_compiled(&self) -> bool {
+        self.is_compiled
     }
 
     /// The bytes that a run takes over from its inputs on each device, when all inputs
@@ -416,7 +351,7 @@ impl Signature {
         sharding: &Option<Sharding>,
     ) -> fmt::Result {
         match sharding {
-            _ if self.partitions == 1 => Ok(()),
+            _ if self.partitions == 1 || !self.is_compiled => Ok(()),
             Some(sharding) => write!(f, "  {sharding}"),
             None => f.write_str("  {sharding not known}"),
         }
@@ -437,13 +372,15 @@ impl fmt::Display for Signature {
             name,
             replicas,
             partitions,
+            is_compiled,
             ..
         } = self;
         writeln!(
             f,
-            "{name} ({} x {})",
+            "{name} ({} x {}){}",
             plural(*replicas, "replica"),
-            plural(*partitions, "partition")
+            plural(*partitions, "partition"),
+            if *is_compiled { "" } else { ", not compiled" }
         )?;
         for (index, input) in self.inputs.iter().enumerate() {
             write!(f, "  input  {index:>3}  {}{}", input.shape(), input.layout)?;
@@ -465,6 +402,7 @@ impl fmt::Display for Signature {
                     let why = self.why_unused(index).unwrap_or_default();
                     write!(f, "  offered for donation, but {why}")?;
                 }
+                Donation::Offered => write!(f, "  offered for donation")?,
                 Donation::None => {}
             }
             match &input.name {
@@ -501,192 +439,4 @@ fn stated_shape(local: &Shape, tensor: &xla_mlir::Tensor) -> Option<Shape> {
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
-}
-
-/// A leaf of a parameter's or result's shape: PJRT passes leaves, HLO has tuples.
-struct Leaf<'a> {
-    parameter: i64,
-    index: Vec<i64>,
-    shape: &'a ShapeProto,
-}
-
-/// `PrimitiveType` of a tuple.
-const TUPLE: i32 = 13;
-
-fn leaves(parameter: i64, shape: &ShapeProto) -> Vec<Leaf<'_>> {
-    fn walk<'a>(
-        parameter: i64,
-        index: &mut Vec<i64>,
-        shape: &'a ShapeProto,
-        all: &mut Vec<Leaf<'a>>,
-    ) {
-        if shape.element_type != TUPLE {
-            all.push(Leaf {
-                parameter,
-                index: index.clone(),
-                shape,
-            });
-            return;
-        }
-        for (position, inner) in shape.tuple_shapes.iter().enumerate() {
-            index.push(position as i64);
-            walk(parameter, index, inner, all);
-            index.pop();
-        }
-    }
-    let mut all = Vec::new();
-    walk(parameter, &mut Vec::new(), shape, &mut all);
-    all
-}
-
-impl Leaf<'_> {
-    fn read(&self) -> Result<(Shape, Layout)> {
-        let element_type = ElementType::from_hlo(self.shape.element_type).ok_or_else(|| {
-            unreadable(format!(
-                "it uses the element type {} of HLO",
-                self.shape.element_type
-            ))
-        })?;
-        if self
-            .shape
-            .is_dynamic_dimension
-            .iter()
-            .any(|dynamic| *dynamic)
-        {
-            return Err(Error::new(
-                Code::Unimplemented,
-                format!(
-                    "the program has an input or output with a dynamic dimension ({element_type}{:?}, \
-                     some of them upper bounds), which is not supported; give it static shapes",
-                    self.shape.dimensions
-                ),
-            ));
-        }
-        let shape = Shape::from_raw_dims(element_type, &self.shape.dimensions)?;
-        let layout = match &self.shape.layout {
-            Some(layout) => Layout::from_minor_to_major(&layout.minor_to_major, shape.rank())
-                .ok_or_else(|| unreadable(format!("{shape} has a layout that isn't one")))?,
-            None => Layout::row_major(shape.rank()),
-        };
-        Ok((shape, layout))
-    }
-}
-
-fn read_shardings(
-    module: &HloModuleProto,
-    partitions: usize,
-    inputs: &mut [Input],
-    outputs: &mut [Output],
-) {
-    let ranks: Vec<usize> = inputs.iter().map(|input| input.shape().rank()).collect();
-    let stated = sharding::of_inputs(module, partitions, &ranks);
-    for (input, stated) in inputs.iter_mut().zip(stated) {
-        input.sharding = stated;
-    }
-    let ranks: Vec<usize> = outputs.iter().map(|output| output.shape().rank()).collect();
-    let stated = sharding::of_outputs(module, partitions, &ranks);
-    for (output, stated) in outputs.iter_mut().zip(stated) {
-        output.sharding = stated;
-    }
-}
-
-/// JAX names each parameter by its path in the Python tree, in the instruction's
-/// metadata. A parameter that is a tuple has no name for its leaves.
-fn read_names(module: &HloModuleProto, parameters: &[Leaf<'_>], inputs: &mut [Input]) {
-    let entry = module
-        .computations
-        .iter()
-        .find(|computation| computation.id == module.entry_computation_id);
-    let instructions = entry
-        .iter()
-        .flat_map(|computation| &computation.instructions);
-    for instruction in instructions.filter(|instruction| instruction.opcode == "parameter") {
-        let number = instruction.parameter_number;
-        let leaf = parameters
-            .iter()
-            .position(|leaf| leaf.parameter == number && leaf.index.is_empty());
-        let name = instruction
-            .metadata
-            .as_ref()
-            .map(|metadata| &metadata.op_name);
-        if let (Some(leaf), Some(name)) = (leaf, name.filter(|name| !name.is_empty())) {
-            inputs[leaf].name = Some(name.clone());
-        }
-    }
-}
-
-/// Which outputs are inputs, as they are.
-fn read_returned(
-    module: &HloModuleProto,
-    parameters: &[Leaf<'_>],
-    results: &[Leaf<'_>],
-    outputs: &mut [Output],
-) {
-    let results: Vec<&[i64]> = results.iter().map(|leaf| leaf.index.as_slice()).collect();
-    let returned = returned::parameters(module, &results);
-    for (output, parameter) in outputs.iter_mut().zip(returned) {
-        // A part of a tuple isn't looked for.
-        output.returned = parameter.and_then(|number| {
-            let mut leaves = parameters.iter();
-            leaves.position(|leaf| leaf.parameter == number && leaf.index.is_empty())
-        });
-    }
-}
-
-fn read_donations(
-    module: &HloModuleProto,
-    parameters: &[Leaf<'_>],
-    results: &[Leaf<'_>],
-    inputs: &mut [Input],
-) -> Result<()> {
-    let input_of = |parameter: i64, index: &[i64]| {
-        parameters
-            .iter()
-            .position(|leaf| leaf.parameter == parameter && leaf.index == index)
-            .ok_or_else(|| unreadable("its alias table names an input that it doesn't have"))
-    };
-    for donor in module
-        .buffer_donor
-        .iter()
-        .flat_map(|donors| &donors.entries)
-    {
-        let input = input_of(donor.parameter_number, &donor.parameter_shape_index)?;
-        inputs[input].donation = Donation::Unused;
-    }
-    for alias in module
-        .input_output_alias
-        .iter()
-        .flat_map(|table| &table.entries)
-    {
-        let input = input_of(alias.parameter_number, &alias.parameter_shape_index)?;
-        let output = results
-            .iter()
-            .position(|leaf| leaf.index == alias.output_shape_index)
-            .ok_or_else(|| unreadable("its alias table names an output that it doesn't have"))?;
-        inputs[input].donation = Donation::Into {
-            output,
-            required: alias.kind == 2,
-        };
-    }
-    Ok(())
-}
-
-/// Says for each output whose memory it has.
-fn note_donors(inputs: &[Input], outputs: &mut [Output]) {
-    for (index, input) in inputs.iter().enumerate() {
-        let Donation::Into { output, .. } = input.donation else {
-            continue;
-        };
-        let output = &mut outputs[output];
-        if output.form.bytes() == input.form.bytes() {
-            output.donor = Some(index);
-        }
-    }
-}
-
-fn unreadable(why: impl fmt::Display) -> Error {
-    Error::new(
-        Code::Unimplemented,
-        format!("the signature of the compiled program can't be read: {why}"),
-    )
 }

@@ -122,8 +122,8 @@ fn sums_over_one_partition_compile() {
     assert_eq!(y.to_scalar::<f32>().expect("a number"), 3.);
 }
 
-/// How many partitions there are isn't read from bytecode; compiled for one, such a program
-/// would run on one device without a word.
+/// Where it isn't read from bytecode how many partitions there are: compiled for one, such a
+/// program would run on one device without a word.
 #[test]
 fn bytecode_of_a_partitioned_program_wants_its_partitions_said() {
     let mut code = b"ML\xefR\x0dStableHLO_v1.13.0\0".to_vec();

@@ -296,7 +296,7 @@ fn what_the_program_states_holds() {
         ("all_reduce_replicas_2", options(), (2, 1)),
         ("two_devices", options().partitions(2).shardy(true), (1, 2)),
         ("sgd_partitions_4", options(), (1, 4)),
-        // HLO and bytecode don't say it where it can be read.
+        // HLO doesn't say it.
         ("sgd_step.hlo.pb", options().replicas(3), (3, 1)),
         ("sgd_step.hlo.pb", options(), (1, 1)),
     ] {

@@ -413,6 +413,43 @@ fn malformed_hlo_is_an_error() {
     .check_well();
 }
 
+/// Compilers make tables as long as the largest id: over a file of 200 bytes they took all memory.
+#[test]
+fn absurd_ids_are_refused() {
+    let vector = hlo::array(hlo::F32, &[2]);
+    let numbered = |id: u64| {
+        let y = hlo::instruction(id, "negate", &vector, &[1], vec![]);
+        let instructions = [hlo::parameter(1, 0, &vector), y];
+        let parameters = std::slice::from_ref(&vector);
+        Program::from_hlo(hlo::module("m", parameters, &vector, &instructions, id))
+    };
+    for id in [1 << 24, 1 << 30, (1 << 32) - 1, (7 << 32) + (1 << 30)] {
+        let number = (id & 0xffff_ffff).to_string();
+        refused(
+            numbered(id),
+            &["damaged", "2 instructions", &number, "all memory"],
+        );
+    }
+    let of_computation = |id: u64| {
+        let instructions = [hlo::parameter(1, 0, &vector)];
+        let parameters = std::slice::from_ref(&vector);
+        let mut module = hlo::module("m", parameters, &vector, &instructions, 1);
+        let more: Vec<u8> = [hlo::number(5, id), hlo::number(6, 1)].concat();
+        module.extend(hlo::bytes(3, &more));
+        Program::from_hlo(module)
+    };
+    assert!(of_computation(1 << 12).is_ok());
+    for id in [1 << 24, 1 << 40, u64::MAX] {
+        let number = id.to_string();
+        refused(of_computation(id), &["damaged", "2 computations", &number]);
+    }
+    let client = client(1);
+    for id in [2, 1 << 12, 5 << 32 | 2] {
+        let program = numbered(id).expect("a module");
+        assert!(compile(&client, &program).is_ok(), "{id}");
+    }
+}
+
 #[test]
 fn compiled_hlo_is_refused() {
     // Compiling it again would end the process.

@@ -63,6 +63,15 @@ pub(crate) fn time(micros: f64) -> String {
     }
 }
 
+/// A number with its unit: of one below 1 that isn't to be lost.
+fn number(of: f64, unit: &str) -> String {
+    if of.abs() < 1. && of != 0. {
+        format!("{of:.3} {unit}")
+    } else {
+        format!("{of:.1} {unit}")
+    }
+}
+
 /// A number that is held against another, or against a limit by itself.
 pub struct Figure<'a> {
     /// What it is of.
@@ -95,13 +104,14 @@ impl Figure<'_> {
         };
         let met = held <= *most;
         println!(
-            "{:44} {got:.1} {unit}  {beside}  {ratio}  at most {most_text}: {}",
+            "{:44} {}  {beside}  {ratio}  at most {most_text}: {}",
             self.name,
+            number(got, unit),
             verdict(met)
         );
         write([
             self.name.to_owned(),
-            format!("{got:.1} {unit}"),
+            number(got, unit),
             beside,
             ratio,
             most_text,

@@ -45,6 +45,13 @@ def lesson_files(_):
     return files | {"oracle/lessons.json": json_file(oracle)}
 
 
+def module_files(_):
+    import modules
+
+    files, oracle = modules.programs()
+    return files | {"oracle/modules.json": json_file(oracle)}
+
+
 def overlap_files(_):
     import overlap
 
@@ -93,6 +100,7 @@ def train_mnist_files(wheel):
 GROUPS = {
     "float8": float8_files,
     "lessons": lesson_files,
+    "modules": module_files,
     "overlap": overlap_files,
     "partitioned": partitioned_files,
     "shardings": sharding_files,

@@ -36,6 +36,7 @@ pub(super) fn candidates(signature: &Signature) -> Vec<(usize, usize)> {
         outputs: outputs.collect(),
         pairs: Vec::new(),
     };
+    free.offered();
     free.returned();
     for (input_way, output_way) in [(0, 1), (0, 0), (1, 1), (1, 0)] {
         free.pair(
@@ -92,6 +93,19 @@ fn ways(name: &str) -> [Option<&str>; 2] {
 }
 
 impl<'a> Free<'a> {
+    /// Sets outputs aside for inputs that are offered already: the compiler takes any that fits.
+    fn offered(&mut self) {
+        let inputs = self.signature.inputs().iter();
+        for input in inputs.filter(|input| input.donation() == Donation::Offered) {
+            let outputs = self.signature.outputs();
+            let mut free = self.outputs.iter();
+            let fits = free.position(|output| outputs[*output].footprint() == input.footprint());
+            if let Some(fits) = fits {
+                self.outputs.remove(fits);
+            }
+        }
+    }
+
     /// Pairs inputs that the program returns with their own outputs. Where that is taken,
     /// they are needed as they are.
     fn returned(&mut self) {

@@ -4,52 +4,60 @@ use prost::encoding::{decode_key, skip_field, DecodeContext};
 use prost::Message;
 
 use super::{named, Sharding, Spread};
-use crate::proto::{HloModuleProto, OpShardingProto};
+use crate::hlo;
+use crate::proto::OpShardingProto;
 
 /// `OpSharding.Type`.
 const REPLICATED: i32 = 0;
 const MAXIMAL: i32 = 1;
-const TUPLE: i32 = 2;
 const OTHER: i32 = 3;
 
 /// The highest field of an `OpSharding` that is known.
 const FIELDS: u32 = 14;
 
+/// The most that the sharding of one array takes: numbers of a million devices. A message that
+/// is longer isn't read, since reading can take a hundred times as much.
+const MOST_BYTES: usize = 4 << 20;
+
 /// The sharding of each input, given how many axes each has. `None` where the program states
 /// none, or one of a form that isn't known.
 pub(crate) fn of_inputs(
-    module: &HloModuleProto,
+    module: &hlo::Module<'_>,
     partitions: usize,
     ranks: &[usize],
 ) -> Vec<Option<Sharding>> {
-    of_all(&module.spmd_parameters_shardings, partitions, ranks)
+    of_all(module.parameter_shardings(), partitions, ranks)
 }
 
 /// The sharding of each output; see [`of_inputs`].
 pub(crate) fn of_outputs(
-    module: &HloModuleProto,
+    module: &hlo::Module<'_>,
     partitions: usize,
     ranks: &[usize],
 ) -> Vec<Option<Sharding>> {
-    let Some(stated) = &module.spmd_output_sharding else {
-        return of_all(&[], partitions, ranks);
+    let Some(stated) = module.output_sharding else {
+        return of_all(std::iter::empty(), partitions, ranks);
     };
-    match decode::<OpShardingProto>(stated, FIELDS) {
-        Some(tuple) if tuple.kind == TUPLE => of_all(&tuple.tuple_shardings, partitions, ranks),
+    match hlo::tuple_sharding(stated) {
+        Some(parts) => of_all(parts, partitions, ranks),
         // One that is no tuple's is that of each element.
-        _ => of_all(&vec![stated.clone(); ranks.len()], partitions, ranks),
+        None => of_all(ranks.iter().map(|_| stated), partitions, ranks),
     }
 }
 
-fn of_all(stated: &[Vec<u8>], partitions: usize, ranks: &[usize]) -> Vec<Option<Sharding>> {
+fn of_all<'a>(
+    stated: impl Iterator<Item = &'a [u8]> + Clone,
+    partitions: usize,
+    ranks: &[usize],
+) -> Vec<Option<Sharding>> {
     if partitions == 1 {
         return vec![Some(Sharding::replicated()); ranks.len()];
     }
     // Another number of them, and it isn't known which is whose.
-    if stated.len() != ranks.len() {
+    if stated.clone().count() != ranks.len() {
         return vec![None; ranks.len()];
     }
-    let each = stated.iter().zip(ranks);
+    let each = stated.zip(ranks);
     each.map(|(stated, rank)| read(&decode(stated, FIELDS)?, partitions, *rank))
         .collect()
 }
@@ -57,6 +65,9 @@ fn of_all(stated: &[Vec<u8>], partitions: usize, ranks: &[usize]) -> Vec<Option<
 /// A message; `None` when it has fields beyond those that are known, which may say that the
 /// others mean something else.
 pub(super) fn decode<M: Message + Default>(message: &[u8], fields: u32) -> Option<M> {
+    if message.len() > MOST_BYTES {
+        return None;
+    }
     let mut rest = message;
     while !rest.is_empty() {
         let (field, wire_type) = decode_key(&mut rest).ok()?;
@@ -168,6 +179,9 @@ pub(super) fn product(counts: &[usize]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hlo::{tests::module_with, Module};
+
+    const TUPLE: i32 = 2;
 
     fn tiled(dims: &[i64], devices: &[i64]) -> OpShardingProto {
         OpShardingProto {
@@ -231,10 +245,13 @@ mod tests {
             assert_eq!(read(&unknown, 4, 2), None, "{unknown:?}");
         }
         // Field 15, a number: the rest would read as replicated.
-        assert_eq!(of_all(&[vec![15 << 3, 1]], 4, &[2]), [None]);
-        assert_eq!(of_all(&[vec![14 << 3 | 2]], 4, &[2]), [None]);
-        let empty = Some(Sharding::replicated());
-        assert_eq!(of_all(&[vec![]], 4, &[2]), [empty]);
+        let one = |stated: &[u8]| of_all(std::iter::once(stated), 4, &[2]);
+        assert_eq!(one(&[15 << 3, 1]), [None]);
+        assert_eq!(one(&[14 << 3 | 2]), [None]);
+        assert_eq!(one(&[]), [Some(Sharding::replicated())]);
+        // Longer than the numbers of all devices there could be.
+        let long = tiled(&[4], &[0; 5 << 20]).encode_to_vec();
+        assert_eq!(one(&long), [None]);
         for senseless in [
             tiled(&[2, 2], &[0, 1, 2]),
             tiled(&[2, 2], &[0, 1, 2, 2]),
@@ -271,23 +288,34 @@ mod tests {
 
     #[test]
     fn a_tuple_has_one_for_each_output() {
-        let mut module = HloModuleProto::default();
-        assert_eq!(of_outputs(&module, 2, &[1]), [None]);
-        assert_eq!(of_outputs(&module, 1, &[1]), [Some(Sharding::replicated())]);
-        let split = tiled(&[2], &[0, 1]);
-        module.spmd_output_sharding = Some(split.encode_to_vec());
+        let split = tiled(&[2], &[0, 1]).encode_to_vec();
         let wanted = Some(Sharding::split(0, 2));
-        assert_eq!(of_outputs(&module, 2, &[1])[0], wanted);
+        let whole = || Some(Sharding::replicated());
+        // A module's fields 12 and 14.
+        let outputs = |stated: Option<&[u8]>, partitions, ranks: &[usize]| {
+            let bytes = module_with(&stated.map_or(vec![], |stated| vec![(12, stated)]));
+            let module = Module::read(&bytes).expect("whole");
+            of_outputs(&module, partitions, ranks)
+        };
+        assert_eq!(outputs(None, 2, &[1]), [None]);
+        assert_eq!(outputs(None, 1, &[1]), [whole()]);
+        assert_eq!(outputs(Some(&split), 2, &[1])[0], wanted);
         let tuple = OpShardingProto {
             kind: TUPLE,
-            tuple_shardings: vec![split.encode_to_vec(), Vec::new()],
             ..OpShardingProto::default()
         };
-        module.spmd_output_sharding = Some(tuple.encode_to_vec());
-        let whole = Some(Sharding::replicated());
-        assert_eq!(of_outputs(&module, 2, &[1, 3]), [wanted.clone(), whole]);
-        assert_eq!(of_outputs(&module, 2, &[1]), [None]);
-        module.spmd_parameters_shardings = vec![split.encode_to_vec()];
+        let mut tuple = tuple.encode_to_vec();
+        tuple.extend([5 << 3 | 2, split.len() as u8]);
+        tuple.extend(&split);
+        tuple.extend([5 << 3 | 2, 0]);
+        let both = [wanted.clone(), whole()];
+        assert_eq!(outputs(Some(&tuple), 2, &[1, 3]), both);
+        assert_eq!(outputs(Some(&tuple), 2, &[1]), [None]);
+        // Of a newer form, which may say something else.
+        tuple.extend([15 << 3, 1]);
+        assert_eq!(outputs(Some(&tuple), 2, &[1, 3]), [None, None]);
+        let bytes = module_with(&[(14, &split)]);
+        let module = Module::read(&bytes).expect("whole");
         assert_eq!(of_inputs(&module, 2, &[1]), [wanted]);
         assert_eq!(of_inputs(&module, 2, &[1, 1]), [None, None]);
     }

@@ -4,7 +4,11 @@
 //! The plugin is the one that `XLA_PJRT_CPU_PLUGIN` or the usual search finds.
 
 mod commands;
+#[path = "../hlo/mod.rs"]
+mod hlo;
+mod large;
 mod lessons;
+mod not_compiled;
 mod npy;
 mod refusals;
 mod running;

@@ -1,6 +1,8 @@
 //! HLO modules as protobuf, written by hand: for what StableHLO has no words for.
 #![allow(dead_code)]
 
+pub mod large;
+
 /// Numbers of HLO's `PrimitiveType`.
 pub const PRED: u64 = 1;
 pub const U8: u64 = 6;

@@ -1,10 +1,13 @@
 //! The head of `@main`.
 
+use std::collections::HashMap;
+
 use crate::attribute::{Attribute, Entry};
 use crate::donate::{Missing, Site, Sites};
 use crate::lexer::Token;
 use crate::location::Location;
 use crate::parser::Parser;
+use crate::returned;
 use crate::tensor::Tensor;
 use crate::{Error, Input, Output};
 
@@ -12,6 +15,8 @@ use crate::{Error, Input, Output};
 pub(crate) struct Head {
     pub(crate) arguments: Vec<Argument>,
     pub(crate) results: Vec<(Tensor, Vec<Entry>)>,
+    /// The names of the values that it returns, as far as they are read.
+    pub(crate) returned: Vec<String>,
     /// Where the list of the arguments' attributes belongs, in a function that has a list of
     /// its own for them and leaves it out.
     pub(crate) missing: Option<Missing>,
@@ -46,11 +51,14 @@ impl Parser<'_> {
         if !self.sees('{') {
             return Err(self.expected("the body of `@main`, in `{` and `}`"));
         }
+        let opened = self.start;
         self.skip_brackets(false)?;
+        let returned = returned::values(&self.lexer.text[opened..self.end]);
         self.optional_location()?;
         Ok(Head {
             arguments,
             results,
+            returned: returned.into_iter().map(str::to_owned).collect(),
             missing: None,
         })
     }
@@ -115,12 +123,25 @@ impl Head {
         self,
         parser: &Parser<'_>,
     ) -> Result<(Vec<Input>, Vec<Output>, Sites), Error> {
+        let values: HashMap<&str, usize> = self
+            .arguments
+            .iter()
+            .enumerate()
+            .filter_map(|(index, argument)| Some((argument.value.as_deref()?, index)))
+            .collect();
+        let are_known = self.returned.len() == self.results.len();
+        let returned = |output: usize| {
+            let value = self.returned.get(output).filter(|_| are_known)?;
+            values.get(value.as_str()).copied()
+        };
         let outputs: Vec<Output> = self
             .results
             .into_iter()
-            .map(|(tensor, attributes)| Output {
+            .enumerate()
+            .map(|(index, (tensor, attributes))| Output {
                 name: text(parser, &attributes, "jax.result_info"),
                 tensor,
+                returned: returned(index),
             })
             .collect();
         let mut sites = Sites {

@@ -163,6 +163,7 @@ impl Parser<'_> {
         Ok(Head {
             arguments: arguments.collect(),
             results,
+            returned: Vec::new(),
             missing,
         })
     }

@@ -29,6 +29,7 @@ mod lexer;
 mod location;
 mod module;
 mod parser;
+mod returned;
 mod tensor;
 
 pub use donate::{donate, Donation};
@@ -73,6 +74,9 @@ pub struct Output {
     pub name: Option<String>,
     /// Its type.
     pub tensor: Tensor,
+    /// The input that it is, where the function returns one as it is. Not told of texts in the
+    /// generic form.
+    pub returned: Option<usize>,
 }
 
 impl Input {

@@ -2,7 +2,8 @@
 
 use serde_json::{json, Value};
 use xla::{
-    Donation, DonationAdvice, DonationPair, Error, ExecutableMemoryStats, Input, Output, Signature,
+    Donation, DonationAdvice, DonationPair, Error, ExecutableMemoryStats, Input, Output, Shape,
+    Signature,
 };
 
 /// What a program takes, gives and donates.
@@ -13,10 +14,11 @@ pub(crate) fn signature(signature: &Signature) -> Value {
         "name": signature.name(),
         "replicas": signature.replicas(),
         "partitions": signature.partitions(),
+        "compiled": signature.is_compiled(),
         "has_collectives": signature.has_collectives(),
         "donated_bytes": signature.donated_bytes(),
         "inputs": inputs.map(|(index, it)| input(signature, index, it)).collect::<Vec<_>>(),
-        "outputs": outputs.map(|(index, it)| output(index, it)).collect::<Vec<_>>(),
+        "outputs": outputs.map(|(index, it)| output(signature, index, it)).collect::<Vec<_>>(),
     })
 }
 
@@ -26,13 +28,15 @@ fn input(signature: &Signature, index: usize, input: &Input) -> Value {
             json!({"kind": "into", "output": output, "required": required})
         }
         Donation::Unused => json!({"kind": "unused", "reason": signature.why_unused(index)}),
+        Donation::Offered => json!({"kind": "offered"}),
         _ => json!({"kind": "none"}),
     };
+    let [on_device, whole] = types(signature, input.shape(), input.global_shape());
     json!({
         "index": index,
         "name": input.name(),
-        "type": input.shape().to_string(),
-        "global_type": input.global_shape().map(|shape| shape.to_string()),
+        "type": on_device,
+        "global_type": whole,
         "layout": input.layout().to_string(),
         "sharding": input.sharding().map(|sharding| sharding.to_string()),
         "bytes": input.device_bytes(),
@@ -40,17 +44,28 @@ fn input(signature: &Signature, index: usize, input: &Input) -> Value {
     })
 }
 
-fn output(index: usize, output: &Output) -> Value {
+fn output(signature: &Signature, index: usize, output: &Output) -> Value {
+    let [on_device, whole] = types(signature, output.shape(), output.global_shape());
     json!({
         "index": index,
         "name": output.name(),
-        "type": output.shape().to_string(),
-        "global_type": output.global_shape().map(|shape| shape.to_string()),
+        "type": on_device,
+        "global_type": whole,
         "layout": output.layout().to_string(),
         "sharding": output.sharding().map(|sharding| sharding.to_string()),
         "bytes": output.device_bytes(),
         "returned_input": output.returned_input(),
     })
+}
+
+/// The type on a device and that over all partitions, as far as they are known: a program that
+/// isn't compiled states the latter.
+fn types(signature: &Signature, shape: &Shape, whole: Option<Shape>) -> [Option<String>; 2] {
+    let whole = whole.map(|whole| whole.to_string());
+    match signature.is_compiled() || signature.partitions() == 1 {
+        true => [Some(shape.to_string()), whole],
+        false => [None, Some(shape.to_string())],
+    }
 }
 
 /// The rows of the tables of memory: what each is called, and its bytes on a device.

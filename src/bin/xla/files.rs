@@ -1,7 +1,7 @@
 //! Files that are there whole or not at all.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -59,7 +59,21 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
 
 /// The bytes of a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|error| Failure::refused(format!("reading {}: {error}", path.display())))
+    fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+/// The first bytes of a file, by which a form is told.
+pub(crate) fn beginning(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut first = Vec::new();
+    let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    file.take(64)
+        .read_to_end(&mut first)
+        .map_err(|error| unreadable(path, &error))?;
+    Ok(first)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::refused(format!("reading {}: {error}", path.display()))
 }
 
 fn failed(path: &Path, error: &io::Error) -> Failure {

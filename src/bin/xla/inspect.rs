@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde_json::{json, Value};
-use xla::{ExecutableHeader, Signature};
+use xla::{ExecutableHeader, Program, ProgramFormat, Signature};
 
 use crate::describe;
 use crate::files;
@@ -19,6 +19,16 @@ pub(crate) struct Inspect {
     program: PathBuf,
     #[command(flatten)]
     placement: Placement,
+    /// Compile the program, which tells its memory, also one of more than 32 MiB
+    #[arg(long)]
+    compile: bool,
+    /// Tell what the program says of itself, which needs no plugin and hardly more memory than the
+    /// file's size
+    #[arg(
+        long,
+        conflicts_with_all = ["compile", "plugin", "devices", "replicas", "partitions"]
+    )]
+    no_compile: bool,
     /// Print a picture of what is donated into what, instead
     #[arg(long, value_name = "LANGUAGE")]
     diagram: Option<Diagram>,
@@ -39,17 +49,59 @@ impl Diagram {
     }
 }
 
+/// What is larger isn't compiled unasked: that takes minutes, and many times its size in memory.
+const LARGE: usize = 32 << 20;
+
 impl Inspect {
     pub(crate) fn report(&self) -> Result<Report, Failure> {
-        let bytes = files::read(&self.program)?;
-        if let Ok(header) = ExecutableHeader::read(&bytes) {
-            return Ok(self.kept(&header));
+        if ExecutableHeader::begins(&files::beginning(&self.program)?) {
+            let kept = files::read(&self.program)?;
+            return Ok(self.kept(&ExecutableHeader::read(&kept)?));
         }
         let program = read_program(&self.program)?;
+        if self.no_compile {
+            return self.stated(&program, "`--no-compile` asks for");
+        }
+        let size = program.as_bytes().len();
+        // Of bytecode nothing is known without.
+        let is_read = program.format() != ProgramFormat::StableHloBytecode;
+        if size > LARGE && is_read && !self.compile && !self.placement.is_chosen() {
+            let why = format!("it has {size} bytes, and compiling so much can take minutes");
+            return self.stated(&program, &why);
+        }
+        self.compiled(&program)
+    }
+
+    /// What the program says of itself, and what is left out.
+    fn stated(&self, program: &Program, why: &str) -> Result<Report, Failure> {
+        let signature = program.signature()?;
+        let mut report = self.of_signature(&signature);
+        let mut add = |name: &str, value| report.json.insert(name.to_owned(), value);
+        // Sizes are those over all partitions: which fit isn't known.
+        let fits_are_known = signature.partitions() == 1;
+        let left_out = match fits_are_known {
+            true => "memory isn't told",
+            false => "memory, shapes on each device and advice aren't told",
+        };
+        let left_out = format!("not compiled, as {why}: {left_out}; `--compile` tells");
+        add("left_out", left_out.as_str().into());
+        if fits_are_known {
+            let advice = signature.donation_advice();
+            add("advice", describe::advice(&advice));
+            if self.diagram.is_none() {
+                report.text += &format!("advice for {advice}");
+            }
+        }
+        if self.diagram.is_none() {
+            report.text += &format!("{left_out}\n");
+        }
+        Ok(report)
+    }
+
+    fn compiled(&self, program: &Program) -> Result<Report, Failure> {
         let client = self.placement.client()?;
-        let executable = client.compile(&program, &self.placement.options(&client)?)?;
-        let signature = executable.signature();
-        let mut report = self.of_signature(signature);
+        let executable = client.compile(program, &self.placement.options(&client)?)?;
+        let mut report = self.of_signature(executable.signature());
         let (memory, text) = match executable.memory_stats() {
             Ok(stats) => {
                 let rows = describe::memory_rows(&stats).map(|(name, bytes)| {

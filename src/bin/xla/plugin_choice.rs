@@ -96,6 +96,13 @@ pub(crate) const CPU_DEVICES: usize = 8;
 const MOST_DEVICES: usize = 4096;
 
 impl Placement {
+    /// Whether the command line says on how many devices.
+    pub(crate) fn is_chosen(&self) -> bool {
+        [self.devices, self.replicas, self.partitions]
+            .iter()
+            .any(Option::is_some)
+    }
+
     pub(crate) fn client(&self) -> Result<Client, Failure> {
         let product = match (self.replicas, self.partitions) {
             (None, None) => None,
