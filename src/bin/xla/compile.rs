@@ -14,6 +14,7 @@ use crate::plugin_choice::read_program;
 use crate::report::{table, Failure, Report};
 use crate::target::Target;
 use crate::undonated;
+use crate::worker;
 
 use compiler::Compiler;
 
@@ -98,6 +99,7 @@ impl Compile {
         );
         let mut files = Vec::new();
         if let Some(path) = &self.out {
+            worker::doing_program("serialising");
             files.push((path.clone(), compiled.serialize()?));
         }
         if let Some(path) = &self.plot {

@@ -1,11 +1,13 @@
 //! Which plugin a command uses.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use xla::{Client, ClientOptions, CompileOptions, Error, Plugin, Program};
 
 use crate::report::Failure;
+use crate::worker;
 
 /// `cpu`, `cuda`, `tpu`, `rocm`, or a plugin's file.
 #[derive(Clone, Debug)]
@@ -32,8 +34,22 @@ impl FromStr for PluginChoice {
     }
 }
 
+/// As it is written on the command line.
+impl fmt::Display for PluginChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PluginChoice::Cpu => f.write_str("cpu"),
+            PluginChoice::Cuda => f.write_str("cuda"),
+            PluginChoice::Tpu => f.write_str("tpu"),
+            PluginChoice::Rocm => f.write_str("rocm"),
+            PluginChoice::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
 impl PluginChoice {
     pub(crate) fn load(&self) -> Result<Plugin, Failure> {
+        worker::doing(format_args!("loading the plugin {self}"));
         let plugin = match self {
             PluginChoice::Cpu => Plugin::cpu(),
             PluginChoice::Cuda => Plugin::cuda(),
@@ -41,12 +57,15 @@ impl PluginChoice {
             PluginChoice::Rocm => Plugin::rocm(),
             PluginChoice::File(path) => Plugin::load(path),
         };
-        Ok(plugin?)
+        let plugin = plugin?;
+        worker::with_plugin(&plugin);
+        Ok(plugin)
     }
 
     /// A client with at least this many devices, where that can be chosen.
     fn client(&self, devices: usize) -> Result<Client, Failure> {
         let plugin = self.load()?;
+        worker::doing("making a client");
         let on_cpu = ClientOptions::new().cpu_device_count(devices);
         Ok(match self {
             PluginChoice::Cpu => plugin.client_with(&on_cpu)?,
@@ -139,11 +158,15 @@ impl Placement {
             };
             options = options.devices(devices);
         }
+        // It is what comes next.
+        worker::doing_program("compiling");
         Ok(options)
     }
 }
 
 /// Reads a program; a failure names it.
 pub(crate) fn read_program(path: &std::path::Path) -> Result<Program, Failure> {
+    worker::with_program(path);
+    worker::doing_program("reading");
     Ok(Program::from_file(path)?)
 }

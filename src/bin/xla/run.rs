@@ -14,6 +14,7 @@ use crate::npy;
 use crate::plugin_choice::{read_program, Placement};
 use crate::report::{Failure, Report};
 use crate::spec::Spec;
+use crate::worker;
 
 use rounds::{Rounds, Timings};
 
@@ -57,8 +58,11 @@ impl Run {
             self.check_can_be_written(signature)?;
         }
         let arguments = fit::arguments(&self.arguments, &executable)?;
+        worker::doing_program("putting onto devices the arguments of");
         let mut rounds = Rounds::start(&executable, arguments)?;
+        worker::doing_program("running");
         let timings = rounds.run(self.repeat)?;
+        worker::doing_program("reading the outputs of");
         let outputs = read(&rounds)?;
         let written = match &self.out {
             Some(dir) => self.write(dir, &outputs)?,

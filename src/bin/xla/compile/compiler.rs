@@ -2,12 +2,13 @@
 
 use xla::{
     Client, ClientOptions, CompileOptions, CompiledProgram, Executable, ExecutableMemoryStats,
-    GpuTarget, Plugin, Program, Signature, Topology,
+    GpuTarget, Program, Signature, Topology, TopologyOptions,
 };
 
-use crate::plugin_choice::CPU_DEVICES;
+use crate::plugin_choice::{PluginChoice, CPU_DEVICES};
 use crate::report::Failure;
 use crate::target::{Gpu, Target};
+use crate::worker;
 
 /// What compiles for a target.
 pub(crate) enum Compiler {
@@ -25,19 +26,26 @@ pub(crate) enum Compiled {
 impl Compiler {
     /// `counted` is how many devices the command line speaks of elsewhere.
     pub(crate) fn for_target(target: &Target, counted: usize) -> Result<Compiler, Failure> {
+        let choice = match target {
+            Target::Cpu(_) => PluginChoice::Cpu,
+            Target::Tpu(_) => PluginChoice::Tpu,
+            Target::Cuda(..) => PluginChoice::Cuda,
+        };
+        let plugin = choice.load()?;
+        worker::doing(format_args!("describing the devices of {target}"));
         Ok(match target {
             Target::Cpu(count) => {
                 let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, 4096));
                 let options = ClientOptions::new().cpu_device_count(count);
-                Compiler::Client(Plugin::cpu()?.client_with(&options)?)
+                Compiler::Client(plugin.client_with(&options)?)
             }
-            Target::Tpu(name) => Compiler::Topology(Topology::tpu(name)?),
+            Target::Tpu(name) => Compiler::Topology(plugin.topology(&TopologyOptions::new(name))?),
             Target::Cuda(kind, shape) => {
                 let gpu = match kind {
                     Gpu::A100 => GpuTarget::a100(),
                     Gpu::H100 => GpuTarget::h100(),
                 };
-                Compiler::Topology(Topology::cuda(&gpu, *shape)?)
+                Compiler::Topology(plugin.topology(&TopologyOptions::gpu(&gpu, *shape))?)
             }
         })
     }
@@ -70,6 +78,7 @@ impl Compiler {
         program: &Program,
         options: &CompileOptions,
     ) -> Result<Compiled, Failure> {
+        worker::doing_program("compiling");
         Ok(match self {
             Compiler::Client(client) => Compiled::Loaded(client.compile(program, options)?),
             Compiler::Topology(topology) => {
