@@ -5,20 +5,23 @@ use std::fmt;
 use super::DonationAdvice;
 use crate::client::Client;
 use crate::compile_options::CompileOptions;
+use crate::compiled_program::CompiledProgram;
 use crate::error::{Error, Result};
 use crate::executable::{Executable, ExecutableMemoryStats};
 use crate::program::Program;
-use crate::signature::Donation;
+use crate::signature::{Donation, Signature};
+use crate::topology::Topology;
 
 /// What a [`DonationAdvice`] comes to, as the compiler states it: memory on each device
-/// before and after.
+/// before and after. `E` is what the program compiled to: an [`Executable`], or a
+/// [`CompiledProgram`] for devices that aren't there.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct DonationComparison {
+pub struct DonationComparison<E = Executable> {
     /// The program with the candidates donated.
     pub program: Program,
     /// That program, compiled.
-    pub executable: Executable,
+    pub executable: E,
     /// The memory of the program as it was.
     pub before: ExecutableMemoryStats,
     /// The memory of [`program`](DonationComparison::program).
@@ -41,9 +44,31 @@ impl DonationAdvice {
         program: &Program,
         options: &CompileOptions,
     ) -> Result<DonationComparison> {
+        self.compare(program, |program| client.compile(program, options))
+    }
+
+    /// As [`verify`](DonationAdvice::verify), for devices that aren't there: memory and
+    /// donations are those on the TPU or GPU that the topology describes.
+    ///
+    /// # Errors
+    /// As [`verify`](DonationAdvice::verify) and [`Topology::compile`].
+    pub fn verify_for(
+        &self,
+        topology: &Topology,
+        program: &Program,
+        options: &CompileOptions,
+    ) -> Result<DonationComparison<CompiledProgram>> {
+        self.compare(program, |program| topology.compile(program, options))
+    }
+
+    fn compare<E: Compiled>(
+        &self,
+        program: &Program,
+        compile: impl Fn(&Program) -> Result<E>,
+    ) -> Result<DonationComparison<E>> {
         let donating = self.apply(program)?;
-        let compiled = client.compile(program, options)?;
-        if compiled.donation_advice() != *self {
+        let compiled = compile(program)?;
+        if compiled.told().donation_advice() != *self {
             return Err(Error::invalid(format!(
                 "the advice is about `{}`, but {} compiles to another program; take the advice of \
                  the program as compiled here",
@@ -51,12 +76,11 @@ impl DonationAdvice {
                 program.origin()
             )));
         }
-        let before = compiled.memory_stats()?;
+        let before = compiled.memory()?;
         drop(compiled);
-        let executable = client
-            .compile(&donating, options)
-            .map_err(|error| error.context("with more inputs donated"))?;
-        let inputs = executable.signature().inputs();
+        let executable =
+            compile(&donating).map_err(|error| error.context("with more inputs donated"))?;
+        let inputs = executable.told().inputs();
         let refused = self.candidates().iter().map(|pair| pair.input);
         let refused = refused.filter(|input| {
             let donation = inputs.get(*input).map(|input| input.donation());
@@ -65,7 +89,7 @@ impl DonationAdvice {
         let refused = refused.collect();
         Ok(DonationComparison {
             before,
-            after: executable.memory_stats()?,
+            after: executable.memory()?,
             refused,
             program: donating,
             executable,
@@ -73,7 +97,33 @@ impl DonationAdvice {
     }
 }
 
-impl DonationComparison {
+/// What both kinds of compiled programs tell.
+trait Compiled {
+    fn told(&self) -> &Signature;
+    fn memory(&self) -> Result<ExecutableMemoryStats>;
+}
+
+impl Compiled for Executable {
+    fn told(&self) -> &Signature {
+        self.signature()
+    }
+
+    fn memory(&self) -> Result<ExecutableMemoryStats> {
+        self.memory_stats()
+    }
+}
+
+impl Compiled for CompiledProgram {
+    fn told(&self) -> &Signature {
+        self.signature()
+    }
+
+    fn memory(&self) -> Result<ExecutableMemoryStats> {
+        self.memory_stats()
+    }
+}
+
+impl<E> DonationComparison<E> {
     /// How many bytes more of the outputs lie in donated inputs, on each device.
     pub fn alias_bytes_gained(&self) -> i64 {
         self.after.alias_bytes - self.before.alias_bytes
@@ -87,7 +137,7 @@ impl DonationComparison {
 }
 
 /// Alias, scratch and peak memory, a line each.
-impl fmt::Display for DonationComparison {
+impl<E> fmt::Display for DonationComparison<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (before, after) = (&self.before, &self.after);
         let lines = [

@@ -31,9 +31,6 @@ unsafe impl Sync for Api {}
 /// its size, the extension list and the version.
 const PROLOGUE: usize = std::mem::offset_of!(PJRT_Api, PJRT_Error_Destroy);
 
-/// Far more than there are kinds: a list that is longer runs in a circle.
-const MOST_EXTENSIONS: usize = 1000;
-
 impl Api {
     /// Takes a table as a plugin handed it out.
     ///
@@ -60,9 +57,12 @@ impl Api {
     /// The kinds of the extensions that hang off the table, in order.
     pub(crate) fn extensions(self) -> Vec<PJRT_Extension_Type> {
         let mut kinds = Vec::new();
+        let mut seen = Vec::new();
         // SAFETY: `from_table` has seen that the table reaches beyond this field.
         let mut next = unsafe { (&raw const (*self.table.as_ptr()).extension_start).read() };
-        while let (false, true) = (next.is_null(), kinds.len() < MOST_EXTENSIONS) {
+        // A list that runs in a circle has an end here.
+        while !next.is_null() && !seen.contains(&next) {
+            seen.push(next);
             // SAFETY: the plugin links structs that begin with this head, and they live as long
             // as the table does.
             unsafe {

@@ -4,6 +4,14 @@
 //! The plugin is the one that `XLA_PJRT_CPU_PLUGIN` or the usual search finds.
 
 mod commands;
+/// The example's images.
+#[cfg(feature = "fetch-cpu")]
+#[allow(dead_code)]
+#[path = "../../examples/train_mnist/data.rs"]
+mod data;
+#[cfg(unix)]
+mod dying;
+mod examples;
 mod lessons;
 mod npy;
 mod refusals;

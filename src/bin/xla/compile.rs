@@ -76,7 +76,7 @@ impl Compile {
         let mut text = signature.to_string();
         if let Some(without) = &without {
             let advice = signature.donation_advice();
-            compare(
+            let refused = compare(
                 &program,
                 without,
                 &advice,
@@ -85,7 +85,11 @@ impl Compile {
                 &mut versions,
             )?;
             json["advice"] = describe::advice(&advice);
+            json["advice"]["refused"] = refused.as_slice().into();
             text += &format!("advice for {advice}");
+            if !refused.is_empty() {
+                text += &format!("the compiler finds no output for inputs {refused:?}\n");
+            }
         }
         let memory = versions.iter().map(|version| {
             let memory = describe::memory(&version.memory);
@@ -134,7 +138,7 @@ impl Compile {
 }
 
 /// Puts the version that donates nothing first, and the one that donates all it can last, where
-/// they are others.
+/// they are others. Gives the inputs that the compiler doesn't let donate after all.
 fn compare(
     program: &Program,
     without: &Program,
@@ -142,7 +146,7 @@ fn compare(
     compiler: &Compiler,
     options: &CompileOptions,
     versions: &mut Vec<Version>,
-) -> Result<(), Failure> {
+) -> Result<Vec<usize>, Failure> {
     if without.as_bytes() != program.as_bytes() {
         let compiled = compiler.compile(without, options);
         let compiled = compiled.map_err(|error| error.about("without its donations"))?;
@@ -153,16 +157,16 @@ fn compare(
         };
         versions.insert(0, version);
     }
-    if !advice.candidates().is_empty() {
-        let compiled = compiler.compile(&advice.apply(program)?, options);
-        let compiled = compiled.map_err(|error| error.about("with more inputs donated"))?;
-        versions.push(Version {
-            name: "all_candidates",
-            title: "all that could be",
-            memory: compiled.memory_stats()?,
-        });
+    if advice.candidates().is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(())
+    let verified = compiler.verify(advice, program, options)?;
+    versions.push(Version {
+        name: "all_candidates",
+        title: "all that could be",
+        memory: verified.memory,
+    });
+    Ok(verified.refused)
 }
 
 fn memory_table(versions: &[Version]) -> Vec<Vec<String>> {

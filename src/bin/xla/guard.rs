@@ -10,7 +10,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::process::{Child, ChildStdout, Command, ExitCode, ExitStatus, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -105,14 +105,9 @@ impl Guarded {
             status.map_err(|error| Failure::refused(format!("waiting for the worker: {error}")))?;
         let mut all = Said::default();
         let until = Instant::now() + LINGER;
-        loop {
-            match self
-                .said
-                .recv_timeout(until.saturating_duration_since(Instant::now()))
-            {
-                Ok(said) => all.add(said),
-                Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => break,
-            }
+        let left = || until.saturating_duration_since(Instant::now());
+        while let Ok(said) = self.said.recv_timeout(left()) {
+            all.add(said);
         }
         Ok(match all.code {
             Some(code) => Ended::Well(all.text, code),

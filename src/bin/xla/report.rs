@@ -75,7 +75,7 @@ impl Failure {
 
     /// The process that a plugin was loaded in is gone.
     pub(crate) fn died(death: Death) -> Failure {
-        let message = death.to_string();
+        let message = format!("{death}; what the plugin said of it stands on stderr");
         Failure {
             death: Some(death),
             ..Failure::refused(message)
@@ -169,10 +169,9 @@ impl fmt::Display for Death {
             (None, None) => f.write_str("is gone")?,
         }
         match self.doing.as_str() {
-            "" => f.write_str(" before it did anything")?,
-            doing => write!(f, " while {doing}")?,
+            "" => f.write_str(" before it did anything"),
+            doing => write!(f, " while {doing}"),
         }
-        f.write_str("; what the plugin said of it stands on stderr")
     }
 }
 

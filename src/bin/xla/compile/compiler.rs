@@ -1,8 +1,8 @@
 //! Compiling for devices that are there, and for those that aren't.
 
 use xla::{
-    Client, ClientOptions, CompileOptions, CompiledProgram, Executable, ExecutableMemoryStats,
-    GpuTarget, Program, Signature, Topology, TopologyOptions,
+    Client, ClientOptions, CompileOptions, CompiledProgram, DonationAdvice, Executable,
+    ExecutableMemoryStats, GpuTarget, Program, Signature, Topology, TopologyOptions,
 };
 
 use crate::plugin_choice::{PluginChoice, CPU_DEVICES};
@@ -85,6 +85,36 @@ impl Compiler {
                 Compiled::Described(topology.compile(program, options)?)
             }
         })
+    }
+}
+
+/// What the donations come to that an adviser found.
+pub(crate) struct Verified {
+    pub(crate) memory: ExecutableMemoryStats,
+    /// The inputs that the compiler found no output for.
+    pub(crate) refused: Vec<usize>,
+}
+
+impl Compiler {
+    /// Compiles the program with all that it could donate.
+    pub(crate) fn verify(
+        &self,
+        advice: &DonationAdvice,
+        program: &Program,
+        options: &CompileOptions,
+    ) -> Result<Verified, Failure> {
+        worker::doing_program("compiling with more inputs donated");
+        let (memory, refused) = match self {
+            Compiler::Client(client) => {
+                let compared = advice.verify(client, program, options)?;
+                (compared.after, compared.refused)
+            }
+            Compiler::Topology(topology) => {
+                let compared = advice.verify_for(topology, program, options)?;
+                (compared.after, compared.refused)
+            }
+        };
+        Ok(Verified { memory, refused })
     }
 }
 
