@@ -44,7 +44,8 @@ impl DonationAdvice {
         program: &Program,
         options: &CompileOptions,
     ) -> Result<DonationComparison> {
-        self.compare(program, |program| client.compile(program, options))
+        let compile = |program: &Program| client.compile(program, options);
+        self.compare(&compile(program)?, program, compile)
     }
 
     /// As [`verify`](DonationAdvice::verify), for devices that aren't there: memory and
@@ -58,28 +59,49 @@ impl DonationAdvice {
         program: &Program,
         options: &CompileOptions,
     ) -> Result<DonationComparison<CompiledProgram>> {
-        self.compare(program, |program| topology.compile(program, options))
+        let before = topology.compile(program, options)?;
+        self.verify_compiled(&before, program, options)
+    }
+
+    /// As [`verify_for`](DonationAdvice::verify_for), where the program was compiled already
+    /// as it is, with the same options: only the donating one is compiled.
+    ///
+    /// # Errors
+    /// As [`verify_for`](DonationAdvice::verify_for).
+    pub fn verify_compiled(
+        &self,
+        before: &CompiledProgram,
+        program: &Program,
+        options: &CompileOptions,
+    ) -> Result<DonationComparison<CompiledProgram>> {
+        self.compare(before, program, |program| {
+            before.topology().compile(program, options)
+        })
     }
 
     fn compare<E: Compiled>(
         &self,
+        before: &E,
         program: &Program,
-        compile: impl Fn(&Program) -> Result<E>,
+        compile: impl FnOnce(&Program) -> Result<E>,
     ) -> Result<DonationComparison<E>> {
-        let donating = self.apply(program)?;
-        let compiled = compile(program)?;
-        if compiled.told().donation_advice() != *self {
-            return Err(Error::invalid(format!(
+        let other = || {
+            Error::invalid(format!(
                 "the advice is about `{}`, but {} compiles to another program; take the advice of \
                  the program as compiled here",
                 self.program,
                 program.origin()
-            )));
+            ))
+        };
+        let donating = self.apply(program)?;
+        if before.told().donation_advice() != *self {
+            return Err(other());
         }
-        let before = compiled.memory()?;
-        drop(compiled);
         let executable =
             compile(&donating).map_err(|error| error.context("with more inputs donated"))?;
+        if !same_shapes(executable.told(), before.told()) {
+            return Err(other());
+        }
         let inputs = executable.told().inputs();
         let refused = self.candidates().iter().map(|pair| pair.input);
         let refused = refused.filter(|input| {
@@ -88,13 +110,26 @@ impl DonationAdvice {
         });
         let refused = refused.collect();
         Ok(DonationComparison {
-            before,
+            before: before.memory()?,
             after: executable.memory()?,
             refused,
             program: donating,
             executable,
         })
     }
+}
+
+/// Whether two programs take and give the same, as a program and its donating version do.
+fn same_shapes(one: &Signature, other: &Signature) -> bool {
+    let inputs = |signature: &Signature| {
+        let inputs = signature.inputs().iter();
+        inputs.map(|it| it.shape().clone()).collect::<Vec<_>>()
+    };
+    let outputs = |signature: &Signature| {
+        let outputs = signature.outputs().iter();
+        outputs.map(|it| it.shape().clone()).collect::<Vec<_>>()
+    };
+    inputs(one) == inputs(other) && outputs(one) == outputs(other)
 }
 
 /// What both kinds of compiled programs tell.

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{json, Value};
 
+use crate::donations;
 use crate::{command, json, json_with, output, program, read_json, refused, text, Folder};
 
 #[test]
@@ -95,6 +96,30 @@ fn inspect_tells_shardings_and_advice() {
 
     let told = json(&["inspect", &program("add.mlir"), "--replicas", "2"]);
     assert_eq!(told["replicas"], 2);
+}
+
+/// Copies of all programs of the examples that donate, without their donations.
+#[test]
+fn inspect_finds_what_was_taken_out() {
+    let folder = Folder::new();
+    let all = donations::donating();
+    assert_eq!(all.len(), 18);
+    for (name, text) in all {
+        let copy = folder.write(&format!("{name}.mlir"), donations::stripped(&text));
+        let told = json(&["inspect", &copy]);
+        assert_eq!(told["donated_bytes"], 0, "{name}");
+        let candidates = told["advice"]["candidates"].as_array().expect("a list");
+        let found = candidates.iter().map(|it| {
+            let index = |what: &str| it[what].as_u64().expect("a number") as usize;
+            (index("input"), index("output"))
+        });
+        let found: Vec<_> = found.collect();
+        let wanted = donations::in_the_text(&text).into_iter().zip(&found);
+        let wanted: Vec<_> = wanted
+            .map(|((input, output), found)| (input, output.unwrap_or(found.1)))
+            .collect();
+        assert_eq!(found, wanted, "{name}");
+    }
 }
 
 #[test]

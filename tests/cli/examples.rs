@@ -139,57 +139,59 @@ mod train_mnist {
         ]
     }
 
-    /// Takes steps; their losses are those of JAX.
-    fn check(devices: usize, steps: usize, file: &str) {
+    /// What all trainings begin with; it lies in the folder.
+    struct Start<'a> {
+        folder: &'a Folder,
+        images: Images,
+        order: Vec<i32>,
+        state: Vec<Given>,
+    }
+
+    impl Start<'_> {
+        fn new(folder: &Folder) -> Start<'_> {
+            let seeds = [values(&[0.]), values(&[0.])];
+            let (told, _) = run(folder, "shuffle", "shuffle.mlir", &seeds);
+            let order = first(&told, 0).iter().map(|it| *it as i32).collect();
+            let (_, state) = run(folder, "init", "init.mlir", &seeds[..1]);
+            let state = state.iter().map(|file| from_file(&file[0]));
+            Start {
+                folder,
+                images: data::read().expect("the images").training,
+                order,
+                state: state.chain([zeros(), zeros(), zeros()]).collect(),
+            }
+        }
+
+        /// Takes steps; their losses are those of JAX.
+        fn check(&self, devices: usize, steps: usize, file: &str) {
+            let oracle = oracle("train_mnist");
+            let losses = numbers(&oracle["losses"][devices.to_string()]);
+            let mut state = self.state.clone();
+            for step in 0..steps {
+                let chosen = self.images.choose(&self.order[step * 64..][..64]);
+                let rows = 64usize.next_multiple_of(devices);
+                let mut arguments = state.clone();
+                arguments.extend(batch(self.folder, "batch", chosen, rows));
+                let (told, files) = run(self.folder, &format!("{step}"), file, &arguments);
+                assert_eq!(told["devices"].as_array().map(Vec::len), Some(devices));
+                close(first(&told, 22)[0], losses[step], 1e-5);
+                assert_eq!(first(&told, 21), [64. * (step + 1) as f64], "images");
+                assert_eq!(first(&told, 18), [(step + 1) as f64], "steps");
+                state = files[..22].iter().map(|it| from_file(&it[0])).collect();
+            }
+        }
+    }
+
+    #[test]
+    fn steps_on_any_number_of_devices() {
         let folder = Folder::new();
-        let oracle = oracle("train_mnist");
-        let losses = numbers(&oracle["losses"][devices.to_string()]);
-        let images = data::read().expect("the images").training;
-        let (told, _) = run(
-            &folder,
-            "shuffle",
-            "shuffle.mlir",
-            &[values(&[0.]), values(&[0.])],
-        );
-        let order: Vec<i32> = first(&told, 0).iter().map(|it| *it as i32).collect();
-        let (_, state) = run(&folder, "init", "init.mlir", &[values(&[0.])]);
-        let mut state: Vec<Given> = state.iter().map(|file| from_file(&file[0])).collect();
-        state.extend([zeros(), zeros(), zeros()]);
-        for step in 0..steps {
-            let chosen = images.choose(&order[step * 64..][..64]);
-            let rows = 64usize.next_multiple_of(devices);
-            let mut arguments = state.clone();
-            arguments.extend(batch(&folder, "batch", chosen, rows));
-            let (told, files) = run(&folder, &format!("step_{step}"), file, &arguments);
-            assert_eq!(told["devices"].as_array().map(Vec::len), Some(devices));
-            close(first(&told, 22)[0], losses[step], 1e-5);
-            assert_eq!(first(&told, 21), [64. * (step + 1) as f64], "images seen");
-            assert_eq!(first(&told, 18), [(step + 1) as f64], "steps");
-            state = files[..22].iter().map(|file| from_file(&file[0])).collect();
+        let start = Start::new(&folder);
+        for devices in 1..=8 {
+            let steps = if matches!(devices, 1 | 4) { 3 } else { 1 };
+            start.check(devices, steps, &format!("train_step_{devices}.mlir"));
         }
-    }
-
-    #[test]
-    fn steps_on_one_device() {
-        check(1, 3, "train_step_1.mlir");
-    }
-
-    #[test]
-    fn steps_on_four_devices() {
-        check(4, 3, "train_step_4.mlir");
-    }
-
-    #[test]
-    fn the_first_step_on_any_number_of_devices() {
-        for devices in [2, 3, 5, 6, 7, 8] {
-            check(devices, 1, &format!("train_step_{devices}.mlir"));
-        }
-    }
-
-    #[test]
-    fn the_first_step_without_donation() {
         for devices in [1, 2, 4, 8] {
-            check(devices, 1, &format!("train_step_{devices}_undonated.mlir"));
+            start.check(devices, 1, &format!("train_step_{devices}_undonated.mlir"));
         }
     }
 

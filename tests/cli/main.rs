@@ -9,11 +9,16 @@ mod commands;
 #[allow(dead_code)]
 #[path = "../../examples/train_mnist/data.rs"]
 mod data;
+/// Shared with the library's tests of advice.
+#[path = "../donations/mod.rs"]
+mod donations;
 #[cfg(unix)]
 mod dying;
 mod examples;
 mod lessons;
 mod npy;
+#[cfg(unix)]
+mod readme;
 mod refusals;
 mod running;
 #[cfg(any(feature = "fetch-tpu", feature = "fetch-cuda"))]

@@ -12,9 +12,8 @@ fn four() -> Topology {
 #[test]
 fn the_train_step_compiles_as_on_cpu() {
     let [donated, undonated] = train_step::check(&four(), &CompileOptions::new());
-    // Arrays are padded to tiles there.
     let alias = donated.memory_stats().expect("told").alias_bytes;
-    assert!(alias >= train_step::STATE_BYTES as i64, "{alias}");
+    assert_eq!(alias, train_step::STATE_BYTES_V5E);
     assert!(donated.generated_code_bytes().expect("told") > 0);
     for compiled in [&donated, &undonated] {
         let costs = compiled.cost_analysis().expect("told").expect("reckoned");
@@ -24,6 +23,17 @@ fn the_train_step_compiles_as_on_cpu() {
             "{costs:?}"
         );
     }
+}
+
+#[test]
+fn the_adviser_finds_the_train_steps_donations() {
+    // Labels and loss are as large as each other, padded.
+    train_step::verify(
+        &four(),
+        &CompileOptions::new(),
+        train_step::STATE_BYTES_V5E,
+        512,
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::target::Target;
 use crate::undonated;
 use crate::worker;
 
-use compiler::Compiler;
+use compiler::{Compiled, Compiler};
 
 /// Options of `xla compile`.
 #[derive(clap::Args)]
@@ -76,14 +76,15 @@ impl Compile {
         let mut text = signature.to_string();
         if let Some(without) = &without {
             let advice = signature.donation_advice();
-            let refused = compare(
-                &program,
+            let refused = Comparison {
+                program: &program,
                 without,
-                &advice,
-                &compiler,
-                &options,
-                &mut versions,
-            )?;
+                advice: &advice,
+                compiler: &compiler,
+                compiled: &compiled,
+                options: &options,
+            }
+            .compile(&mut versions)?;
             json["advice"] = describe::advice(&advice);
             json["advice"]["refused"] = refused.as_slice().into();
             text += &format!("advice for {advice}");
@@ -137,36 +138,45 @@ impl Compile {
     }
 }
 
-/// Puts the version that donates nothing first, and the one that donates all it can last, where
-/// they are others. Gives the inputs that the compiler doesn't let donate after all.
-fn compare(
-    program: &Program,
-    without: &Program,
-    advice: &DonationAdvice,
-    compiler: &Compiler,
-    options: &CompileOptions,
-    versions: &mut Vec<Version>,
-) -> Result<Vec<usize>, Failure> {
-    if without.as_bytes() != program.as_bytes() {
-        let compiled = compiler.compile(without, options);
-        let compiled = compiled.map_err(|error| error.about("without its donations"))?;
-        let version = Version {
-            name: "without",
-            title: "without donation",
-            memory: compiled.memory_stats()?,
-        };
-        versions.insert(0, version);
+/// What donation is compared for.
+struct Comparison<'a> {
+    program: &'a Program,
+    /// The same program, donating nothing.
+    without: &'a Program,
+    advice: &'a DonationAdvice,
+    compiler: &'a Compiler,
+    compiled: &'a Compiled,
+    options: &'a CompileOptions,
+}
+
+impl Comparison<'_> {
+    /// Puts the version that donates nothing first, and the one that donates all it can last,
+    /// where they are others. Gives the inputs that the compiler doesn't let donate after all.
+    fn compile(&self, versions: &mut Vec<Version>) -> Result<Vec<usize>, Failure> {
+        if self.without.as_bytes() != self.program.as_bytes() {
+            let compiled = self.compiler.compile(self.without, self.options);
+            let compiled = compiled.map_err(|error| error.about("without its donations"))?;
+            let version = Version {
+                name: "without",
+                title: "without donation",
+                memory: compiled.memory_stats()?,
+            };
+            versions.insert(0, version);
+        }
+        if self.advice.candidates().is_empty() {
+            return Ok(Vec::new());
+        }
+        let (advice, program) = (self.advice, self.program);
+        let verified = self
+            .compiler
+            .verify(advice, program, self.compiled, self.options)?;
+        versions.push(Version {
+            name: "all_candidates",
+            title: "all that could be",
+            memory: verified.memory,
+        });
+        Ok(verified.refused)
     }
-    if advice.candidates().is_empty() {
-        return Ok(Vec::new());
-    }
-    let verified = compiler.verify(advice, program, options)?;
-    versions.push(Version {
-        name: "all_candidates",
-        title: "all that could be",
-        memory: verified.memory,
-    });
-    Ok(verified.refused)
 }
 
 fn memory_table(versions: &[Version]) -> Vec<Vec<String>> {

@@ -96,20 +96,25 @@ pub(crate) struct Verified {
 }
 
 impl Compiler {
-    /// Compiles the program with all that it could donate.
+    /// Compiles the program with all that it could donate; `compiled` is what it is without.
     pub(crate) fn verify(
         &self,
         advice: &DonationAdvice,
         program: &Program,
+        compiled: &Compiled,
         options: &CompileOptions,
     ) -> Result<Verified, Failure> {
         worker::doing_program("compiling with more inputs donated");
-        let (memory, refused) = match self {
-            Compiler::Client(client) => {
+        let (memory, refused) = match (self, compiled) {
+            (Compiler::Client(client), _) => {
                 let compared = advice.verify(client, program, options)?;
                 (compared.after, compared.refused)
             }
-            Compiler::Topology(topology) => {
+            (Compiler::Topology(_), Compiled::Described(compiled)) => {
+                let compared = advice.verify_compiled(compiled, program, options)?;
+                (compared.after, compared.refused)
+            }
+            (Compiler::Topology(topology), Compiled::Loaded(_)) => {
                 let compared = advice.verify_for(topology, program, options)?;
                 (compared.after, compared.refused)
             }
