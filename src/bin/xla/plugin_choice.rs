@@ -1,11 +1,14 @@
 //! Which plugin a command uses.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use xla::{Client, ClientOptions, CompileOptions, Error, Plugin, Program};
+use xla::{Client, ClientOptions, CompileOptions, Error, ExecutableHeader, Plugin, Program};
 
+use crate::files;
 use crate::report::Failure;
 use crate::worker;
 
@@ -165,8 +168,38 @@ impl Placement {
 }
 
 /// Reads a program; a failure names it.
-pub(crate) fn read_program(path: &std::path::Path) -> Result<Program, Failure> {
+pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
     worker::with_program(path);
     worker::doing_program("reading");
+    if begins_as_kept(path) {
+        return Err(kept(path));
+    }
     Ok(Program::from_file(path)?)
+}
+
+/// What compiled programs that were kept begin with.
+const KEPT: &[u8] = b"xlapjrt";
+
+fn begins_as_kept(path: &Path) -> bool {
+    // From a pipe nothing may be taken.
+    let is_file = path.metadata().is_ok_and(|data| data.is_file());
+    let mut start = [0; KEPT.len()];
+    let read = |start: &mut [u8]| File::open(path)?.read_exact(start);
+    is_file && read(&mut start).is_ok() && start == KEPT
+}
+
+/// Why a compiled program isn't taken for a program.
+fn kept(path: &Path) -> Failure {
+    let whole = files::read(path).and_then(|bytes| Ok(ExecutableHeader::verify(&bytes)?));
+    match whole {
+        Ok(header) => Failure::refused(format!(
+            "{} is `{}`, compiled for {} already and kept: `xla inspect` tells what it is, and a \
+             Rust program loads it (`Client::deserialize`); take the program that it was compiled \
+             from",
+            path.display(),
+            header.signature().name(),
+            header.platform_name()
+        )),
+        Err(failure) => failure.about(path.display()),
+    }
 }

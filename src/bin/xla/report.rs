@@ -130,7 +130,7 @@ impl From<Error> for Failure {
             death: None,
             code: Some(error.code().name()),
             message: match error.function() {
-                Some(function) => format!("{} [{function}]", error.message()),
+                Some(function) => format!("{} [{function}]", error.message().trim_end()),
                 None => error.message().to_owned(),
             },
         }
