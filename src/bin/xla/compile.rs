@@ -2,7 +2,7 @@
 
 mod compiler;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use xla::{CompileOptions, DonationAdvice, ExecutableMemoryStats, Program};
@@ -54,6 +54,12 @@ impl Compile {
     pub(crate) fn report(&self) -> Result<Report, Failure> {
         let program = read_program(&self.program)?;
         // Before any time is spent.
+        let paths: Vec<&Path> = [&self.out, &self.plot]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        files::check(&paths)?;
         let without = match self.compare_donation {
             true => Some(undonated::program(&program)?),
             false => None,

@@ -16,6 +16,7 @@ mod files;
 mod frames;
 mod guard;
 mod inspect;
+mod kept;
 mod npy;
 mod plugin_choice;
 mod report;
@@ -81,7 +82,11 @@ fn main() -> ExitCode {
             let words: Vec<_> = env::args_os().skip(1).collect();
             return guard::run(&words, as_json);
         }
-        Ok(cli) => dispatch(cli.command),
+        Ok(cli) => {
+            let outcome = dispatch(cli.command);
+            kept::tell();
+            outcome
+        }
         Err(error) if !error.use_stderr() => {
             // `--help` and `--version`.
             return report::print(&error.to_string(), 0);

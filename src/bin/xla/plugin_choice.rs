@@ -9,6 +9,7 @@ use std::str::FromStr;
 use xla::{Client, ClientOptions, CompileOptions, Error, ExecutableHeader, Plugin, Program};
 
 use crate::files;
+use crate::kept;
 use crate::report::Failure;
 use crate::worker;
 
@@ -69,21 +70,22 @@ impl PluginChoice {
     fn client(&self, devices: usize) -> Result<Client, Failure> {
         let plugin = self.load()?;
         worker::doing("making a client");
-        let on_cpu = ClientOptions::new().cpu_device_count(devices);
+        let usual = kept::with_cache(ClientOptions::new());
+        let on_cpu = usual.clone().cpu_device_count(devices);
         Ok(match self {
             PluginChoice::Cpu => plugin.client_with(&on_cpu)?,
             // Other plugins than those for the CPU refuse the option.
             PluginChoice::File(_) => match plugin.client_with(&on_cpu) {
                 Ok(client) => client,
-                Err(_) => plugin.client()?,
+                Err(_) => plugin.client_with(&usual)?,
             },
             PluginChoice::Tpu => plugin
-                .client()
+                .client_with(&usual)
                 .map_err(|error| without_devices(&error, "tpu:v5e:2x2"))?,
             PluginChoice::Cuda => plugin
-                .client()
+                .client_with(&usual)
                 .map_err(|error| without_devices(&error, "cuda:h100:1x1x4"))?,
-            PluginChoice::Rocm => plugin.client()?,
+            PluginChoice::Rocm => plugin.client_with(&usual)?,
         })
     }
 }
@@ -172,7 +174,7 @@ pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
     worker::with_program(path);
     worker::doing_program("reading");
     if begins_as_kept(path) {
-        return Err(kept(path));
+        return Err(compiled(path));
     }
     Ok(Program::from_file(path)?)
 }
@@ -189,7 +191,7 @@ fn begins_as_kept(path: &Path) -> bool {
 }
 
 /// Why a compiled program isn't taken for a program.
-fn kept(path: &Path) -> Failure {
+fn compiled(path: &Path) -> Failure {
     let whole = files::read(path).and_then(|bytes| Ok(ExecutableHeader::verify(&bytes)?));
     match whole {
         Ok(header) => Failure::refused(format!(

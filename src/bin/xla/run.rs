@@ -126,15 +126,11 @@ impl Run {
                 let file = file.ok_or_else(|| {
                     Failure::refused(format!("NumPy has no {}", array.element_type()))
                 })?;
-                all.push((dir.join(name), file));
+                all.push((name, file));
             }
         }
-        files::make_folder(dir)?;
-        files::write(&all)?;
-        Ok(all
-            .iter()
-            .map(|(path, _)| path.display().to_string())
-            .collect())
+        let paths = files::write_into(dir, all)?.into_iter();
+        Ok(paths.map(|path| path.display().to_string()).collect())
     }
 
     fn shows_all(&self, array: &HostArray<'_>) -> bool {

@@ -5,6 +5,7 @@ use xla::{
     ExecutableMemoryStats, GpuTarget, Program, Signature, Topology, TopologyOptions,
 };
 
+use crate::kept;
 use crate::plugin_choice::{PluginChoice, CPU_DEVICES};
 use crate::report::Failure;
 use crate::target::{Gpu, Target};
@@ -36,7 +37,7 @@ impl Compiler {
         Ok(match target {
             Target::Cpu(count) => {
                 let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, 4096));
-                let options = ClientOptions::new().cpu_device_count(count);
+                let options = kept::with_cache(ClientOptions::new()).cpu_device_count(count);
                 Compiler::Client(plugin.client_with(&options)?)
             }
             Target::Tpu(name) => Compiler::Topology(plugin.topology(&TopologyOptions::new(name))?),
