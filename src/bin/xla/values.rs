@@ -13,6 +13,10 @@ pub(crate) fn array(shape: &Shape, values: &Values) -> Result<HostArray<'static>
     let element_type = shape.element_type();
     let mut bytes = Vec::with_capacity(shape.byte_size());
     match values {
+        // A type without a zero says so.
+        Values::Zeros if element_type == ElementType::F8E8M0FNU => {
+            (0..count).try_for_each(|_| put(element_type, 0, &mut bytes))?;
+        }
         Values::Zeros => return Ok(HostArray::zeros(shape.clone())),
         Values::Listed(texts) => {
             if texts.len() != count {
@@ -44,7 +48,7 @@ pub(crate) fn array(shape: &Shape, values: &Values) -> Result<HostArray<'static>
 /// gives the same numbers everywhere, for ever.
 ///
 /// An element of a float type is what stands in the highest bits, as many as the type holds
-/// exactly (53, 24, 11 or 8), as a fraction from 0 up to 1; a complex one is two of those, the
+/// exactly (53, 24, 11 or 8; of 8 bits 5, 4 or 3; of 4 bits 1), as a fraction from 0 up to 1; a complex one is two of those, the
 /// real part first. An integer is the lowest bits, a truth value the highest bit.
 struct SplitMix64 {
     state: u64,
@@ -86,6 +90,12 @@ fn draw(
                 bytes.extend(numbers.fraction(53).to_ne_bytes());
             }
         }
+        E::F8E3M4 => put_float(element_type, numbers.fraction(5), 0., bytes)?,
+        E::F8E4M3 | E::F8E4M3FN | E::F8E4M3FNUZ | E::F8E4M3B11FNUZ => {
+            put_float(element_type, numbers.fraction(4), 0., bytes)?;
+        }
+        E::F8E5M2 | E::F8E5M2FNUZ => put_float(element_type, numbers.fraction(3), 0., bytes)?,
+        E::F4E2M1FN => put_float(element_type, numbers.fraction(1), 0., bytes)?,
         E::Pred => bytes.push((numbers.next() >> 63) as u8),
         _ if is_integer(element_type) => put(element_type, numbers.next(), bytes)?,
         _ => {
@@ -135,6 +145,16 @@ fn put_float(
 ) -> Result<(), String> {
     use ElementType as E;
     let single = re as f32;
+    // What is too large for some becomes NaN, and so does what others have no form for.
+    macro_rules! small {
+        ($type:ident) => {{
+            let element = $type::from_f32(single);
+            if element.to_f32().is_nan() && !re.is_nan() {
+                return Err(format!("`{re}` is no value of type {element_type}"));
+            }
+            bytes.push(element.to_bits());
+        }};
+    }
     match element_type {
         E::F16 => bytes.extend(f16::from_f64(re).to_ne_bytes()),
         E::Bf16 => bytes.extend(bf16::from_f64(re).to_ne_bytes()),
@@ -148,15 +168,15 @@ fn put_float(
             bytes.extend(re.to_ne_bytes());
             bytes.extend(im.to_ne_bytes());
         }
-        E::F4E2M1FN => bytes.push(F4E2M1FN::from_f32(single).to_bits()),
-        E::F8E3M4 => bytes.push(F8E3M4::from_f32(single).to_bits()),
-        E::F8E4M3 => bytes.push(F8E4M3::from_f32(single).to_bits()),
-        E::F8E4M3FN => bytes.push(F8E4M3FN::from_f32(single).to_bits()),
-        E::F8E4M3FNUZ => bytes.push(F8E4M3FNUZ::from_f32(single).to_bits()),
-        E::F8E4M3B11FNUZ => bytes.push(F8E4M3B11FNUZ::from_f32(single).to_bits()),
-        E::F8E5M2 => bytes.push(F8E5M2::from_f32(single).to_bits()),
-        E::F8E5M2FNUZ => bytes.push(F8E5M2FNUZ::from_f32(single).to_bits()),
-        E::F8E8M0FNU => bytes.push(F8E8M0FNU::from_f32(single).to_bits()),
+        E::F4E2M1FN => small!(F4E2M1FN),
+        E::F8E3M4 => small!(F8E3M4),
+        E::F8E4M3 => small!(F8E4M3),
+        E::F8E4M3FN => small!(F8E4M3FN),
+        E::F8E4M3FNUZ => small!(F8E4M3FNUZ),
+        E::F8E4M3B11FNUZ => small!(F8E4M3B11FNUZ),
+        E::F8E5M2 => small!(F8E5M2),
+        E::F8E5M2FNUZ => small!(F8E5M2FNUZ),
+        E::F8E8M0FNU => small!(F8E8M0FNU),
         _ => {
             return Err(format!(
                 "values of type {element_type} can't be written here"
@@ -229,7 +249,10 @@ mod tests {
         let fractions = wanted.map(|number| (number >> 40) as f32 / 16_777_216.);
         assert_eq!(made::<f32>("f32[3]", seed.clone()), fractions);
         assert!(fractions.iter().all(|it| (0. ..1.).contains(it)));
-        assert_eq!(made::<bool>("pred[3]", seed), [false, false, true]);
+        assert_eq!(made::<bool>("pred[3]", seed.clone()), [false, false, true]);
+        let sixteenths = wanted.map(|number| (number >> 60) as f32 / 16.);
+        let small = made::<F8E4M3FN>("f8e4m3fn[3]", seed);
+        assert_eq!(small.map_f32(), sixteenths);
     }
 
     #[test]
@@ -286,10 +309,21 @@ mod tests {
             ("f32[2]", &["1"], "2 elements, but 1 value stand"),
             ("f32[1]", &["x"], "`x`"),
             ("f6e2m3fn[1]", &["1"], "f6e2m3fn"),
+            ("f8e4m3fn[1]", &["500"], "`500`"),
+            ("f8e8m0fnu[1]", &["0"], "`0`"),
         ] {
             let shape = crate::spec::parse_shape(shape).expect(shape);
             let error = array(&shape, &listed(texts)).expect_err(word);
             assert!(error.contains(word), "{error}");
+        }
+        // Nor does what a pattern comes to.
+        for (shape, values) in [
+            ("f8e8m0fnu[2]", Values::Zeros),
+            ("f8e4m3fn[600]", Values::Iota),
+        ] {
+            let shape = crate::spec::parse_shape(shape).expect(shape);
+            let error = array(&shape, &values).expect_err("no such number");
+            assert!(error.contains("is no value of type"), "{error}");
         }
     }
 }
