@@ -167,14 +167,14 @@ mod train_mnist {
             let oracle = oracle("train_mnist");
             let losses = numbers(&oracle["losses"][devices.to_string()]);
             let mut state = self.state.clone();
-            for step in 0..steps {
+            for (step, loss) in losses.iter().enumerate().take(steps) {
                 let chosen = self.images.choose(&self.order[step * 64..][..64]);
                 let rows = 64usize.next_multiple_of(devices);
                 let mut arguments = state.clone();
                 arguments.extend(batch(self.folder, "batch", chosen, rows));
                 let (told, files) = run(self.folder, &format!("{step}"), file, &arguments);
                 assert_eq!(told["devices"].as_array().map(Vec::len), Some(devices));
-                close(first(&told, 22)[0], losses[step], 1e-5);
+                close(first(&told, 22)[0], *loss, 1e-5);
                 assert_eq!(first(&told, 21), [64. * (step + 1) as f64], "images");
                 assert_eq!(first(&told, 18), [(step + 1) as f64], "steps");
                 state = files[..22].iter().map(|it| from_file(&it[0])).collect();

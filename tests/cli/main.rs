@@ -15,6 +15,8 @@ mod donations;
 #[cfg(unix)]
 mod dying;
 mod examples;
+#[cfg(unix)]
+mod keeping;
 mod lessons;
 mod npy;
 #[cfg(unix)]

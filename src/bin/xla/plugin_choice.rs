@@ -116,8 +116,8 @@ pub(crate) struct Placement {
 /// CPU devices to choose from where none are asked for: a program takes as many as it states.
 pub(crate) const CPU_DEVICES: usize = 8;
 
-/// What is beyond was not meant.
-const MOST_DEVICES: usize = 4096;
+/// CPU plugins take further devices for another process's, and compile nothing for them.
+pub(crate) const MOST_CPU_DEVICES: usize = 2048;
 
 impl Placement {
     pub(crate) fn client(&self) -> Result<Client, Failure> {
@@ -134,9 +134,9 @@ impl Placement {
                 "0 devices run nothing: `--devices`, `--replicas` and `--partitions` count from 1",
             ));
         }
-        if self.devices.or(product) > Some(MOST_DEVICES) {
+        if self.devices.or(product) > Some(MOST_CPU_DEVICES) {
             return Err(Failure::usage(format!(
-                "more than {MOST_DEVICES} devices were asked for"
+                "more than {MOST_CPU_DEVICES} devices were asked for"
             )));
         }
         self.plugin.client(

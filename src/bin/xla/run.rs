@@ -199,16 +199,16 @@ impl Run {
         }
         text += &format!("donation: {}\n", rounds.report());
         for given in rounds.report().leaves() {
-            let into = match signature.inputs()[given.argument].donation() {
-                Donation::Into { output, .. } => format!("output {output}"),
-                _ => "nothing, its memory is released".to_owned(),
+            let what = match (
+                given.consumed,
+                signature.inputs()[given.argument].donation(),
+            ) {
+                (true, Donation::Into { output, .. }) => format!("consumed, into output {output}"),
+                (true, _) => "consumed".to_owned(),
+                (false, Donation::Into { .. }) => "not consumed after all".to_owned(),
+                (false, _) => "not consumed, the program donates nothing of it".to_owned(),
             };
-            let consumed = if given.consumed {
-                "consumed"
-            } else {
-                "not consumed"
-            };
-            text += &format!("  {}: {consumed}, into {into}", given.name);
+            text += &format!("  {}: {what}", given.name);
             if signature.replicas() * signature.partitions() > 1 {
                 text += &format!(", on device {}", executable.devices()[given.device].id());
             }

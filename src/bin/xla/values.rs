@@ -19,15 +19,19 @@ pub(crate) fn array(shape: &Shape, values: &Values) -> Result<HostArray<'static>
         }
         Values::Zeros => return Ok(HostArray::zeros(shape.clone())),
         Values::Listed(texts) => {
-            if texts.len() != count {
-                let values = if texts.len() == 1 { "value" } else { "values" };
-                return Err(format!(
-                    "{shape} has {count} elements, but {} {values} stand there",
-                    texts.len()
-                ));
-            }
+            // First, so that a word that was meant otherwise is told as that.
             for text in texts {
                 parse(element_type, text, &mut bytes)?;
+            }
+            if texts.len() != count {
+                let elements = if count == 1 { "element" } else { "elements" };
+                let values = match texts.len() {
+                    1 => "1 value stands".to_owned(),
+                    count => format!("{count} values stand"),
+                };
+                return Err(format!(
+                    "{shape} has {count} {elements}, but {values} there"
+                ));
             }
         }
         Values::Ones => (0..count).try_for_each(|_| put(element_type, 1, &mut bytes))?,
@@ -145,22 +149,38 @@ fn put_float(
 ) -> Result<(), String> {
     use ElementType as E;
     let single = re as f32;
-    // What is too large for some becomes NaN, and so does what others have no form for.
+    // What is too large for some becomes infinite or NaN, and so does what others have no form
+    // for.
+    let check =
+        |back: f64| match (re.is_finite() && !back.is_finite()) || re.is_nan() != back.is_nan() {
+            true => Err(format!("`{re}` is no value of type {element_type}")),
+            false => Ok(()),
+        };
     macro_rules! small {
         ($type:ident) => {{
             let element = $type::from_f32(single);
-            if element.to_f32().is_nan() && !re.is_nan() {
-                return Err(format!("`{re}` is no value of type {element_type}"));
-            }
+            check(element.to_f32().into())?;
             bytes.push(element.to_bits());
         }};
     }
     match element_type {
-        E::F16 => bytes.extend(f16::from_f64(re).to_ne_bytes()),
-        E::Bf16 => bytes.extend(bf16::from_f64(re).to_ne_bytes()),
-        E::F32 => bytes.extend(single.to_ne_bytes()),
+        E::F16 => {
+            let element = f16::from_f64(re);
+            check(element.to_f64())?;
+            bytes.extend(element.to_ne_bytes());
+        }
+        E::Bf16 => {
+            let element = bf16::from_f64(re);
+            check(element.to_f64())?;
+            bytes.extend(element.to_ne_bytes());
+        }
+        E::F32 => {
+            check(single.into())?;
+            bytes.extend(single.to_ne_bytes());
+        }
         E::F64 => bytes.extend(re.to_ne_bytes()),
         E::C64 => {
+            check(single.into())?;
             bytes.extend(single.to_ne_bytes());
             bytes.extend((im as f32).to_ne_bytes());
         }
@@ -188,7 +208,13 @@ fn put_float(
 
 /// Reads one value.
 fn parse(element_type: ElementType, text: &str, bytes: &mut Vec<u8>) -> Result<(), String> {
-    let none = || format!("`{text}` is no value of type {element_type}");
+    let none = || {
+        let words = match text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => " (the words are zeros, ones, iota, rand:SEED and @FILE.npy)",
+            false => "",
+        };
+        format!("`{text}` is no value of type {element_type}{words}")
+    };
     match element_type {
         ElementType::Pred => match text {
             "true" | "1" => bytes.push(1),
@@ -197,7 +223,11 @@ fn parse(element_type: ElementType, text: &str, bytes: &mut Vec<u8>) -> Result<(
         },
         // By way of f64 it could be rounded twice.
         ElementType::F32 => {
-            bytes.extend(text.parse::<f32>().map_err(|_| none())?.to_ne_bytes());
+            let number = text.parse::<f32>().map_err(|_| none())?;
+            if number.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) {
+                return Err(none());
+            }
+            bytes.extend(number.to_ne_bytes());
         }
         ElementType::C64 | ElementType::C128 => {
             let Complex { re, im } = text.parse::<Complex<f64>>().map_err(|_| none())?;
@@ -306,7 +336,12 @@ mod tests {
             ("u4[1]", &["16"], "0 to 15"),
             ("s32[1]", &["1.5"], "`1.5`"),
             ("pred[1]", &["2"], "true or false"),
-            ("f32[2]", &["1"], "2 elements, but 1 value stand"),
+            ("f32[2]", &["1"], "2 elements, but 1 value stands"),
+            ("f32[1]", &["1", "2"], "1 element, but 2 values stand"),
+            ("f32[1]", &["1 2"], "`1 2`"),
+            ("f32[4]", &["Zeros"], "zeros, ones, iota"),
+            ("f32[1]", &["1e400"], "`1e400`"),
+            ("f16[1]", &["70000"], "`70000`"),
             ("f32[1]", &["x"], "`x`"),
             ("f6e2m3fn[1]", &["1"], "f6e2m3fn"),
             ("f8e4m3fn[1]", &["500"], "`500`"),

@@ -6,7 +6,7 @@ use xla::{
 };
 
 use crate::kept;
-use crate::plugin_choice::{PluginChoice, CPU_DEVICES};
+use crate::plugin_choice::{PluginChoice, CPU_DEVICES, MOST_CPU_DEVICES};
 use crate::report::Failure;
 use crate::target::{Gpu, Target};
 use crate::worker;
@@ -36,7 +36,7 @@ impl Compiler {
         worker::doing(format_args!("describing the devices of {target}"));
         Ok(match target {
             Target::Cpu(count) => {
-                let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, 4096));
+                let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, MOST_CPU_DEVICES));
                 let options = kept::with_cache(ClientOptions::new()).cpu_device_count(count);
                 Compiler::Client(plugin.client_with(&options)?)
             }
