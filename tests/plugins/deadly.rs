@@ -50,7 +50,7 @@ extern "C" fn replaced(args: *mut c_void) -> *mut c_void {
         }
         // Rust takes a signal that no fault has raised for one to go on from.
         "11" => unsafe {
-            std::ptr::without_provenance_mut::<u8>(8).write_volatile(1);
+            (8 as *mut u8).write_volatile(1);
             panic!("nothing lies there");
         },
         signal => {
