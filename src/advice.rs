@@ -25,7 +25,8 @@ pub use comparison::DonationComparison;
 ///
 /// Only the caller knows whether it needs an input after the call. Donating it, the outputs
 /// lie in its memory; what else a run needs can grow, if an input is read after the output
-/// is written. [`verify`](DonationAdvice::verify) compiles both programs and tells.
+/// is written. [`verify`](DonationAdvice::verify) compiles both programs and tells, and
+/// [`verify_for`](DonationAdvice::verify_for) does for devices that aren't there.
 ///
 /// ```
 /// use xla::{Client, CompileOptions, Program};

@@ -189,7 +189,12 @@ impl CompileCache {
             bytes: found.bytes,
             last_used: found.used,
         });
-        Ok(entries.collect())
+        // What another process has removed meanwhile is no entry.
+        let gone = |entry: &CompileCacheEntry| {
+            let error = entry.header.as_ref().err();
+            error.is_some_and(|error| error.code() == Code::NotFound)
+        };
+        Ok(entries.filter(|entry| !gone(entry)).collect())
     }
 
     /// Removes an entry by its key. Whether there was one.

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use pjrt_sys::PJRT_Extension_Type;
+
 use crate::client::{Client, ClientOptions};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Result};
 use crate::library_file::Build;
 use crate::pjrt::{library, Api};
-use crate::search::{self, Recipe};
+use crate::search::{PluginOrigin, PluginSearch};
 use crate::topology::Topology;
 use crate::topology_options::TopologyOptions;
 use crate::value::Value;
@@ -21,6 +23,35 @@ use crate::value::Value;
 #[derive(Clone)]
 pub struct Plugin {
     inner: Arc<Inner>,
+    /// Each value has its own: one file can be found in several ways.
+    origin: Option<Arc<PluginOrigin>>,
+}
+
+/// An extension of the C API that a plugin offers, from [`Plugin::extensions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PluginExtension(PJRT_Extension_Type);
+
+impl PluginExtension {
+    /// The number of its kind (`PJRT_Extension_Type`).
+    pub fn number(self) -> u32 {
+        self.0 .0
+    }
+
+    /// What the header calls its kind, such as `Layouts`; `None` for a kind that is newer than
+    /// the header which this crate knows.
+    pub fn name(self) -> Option<&'static str> {
+        self.0.name()
+    }
+}
+
+/// The name, or the number where there is none.
+impl fmt::Display for PluginExtension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{}", self.number()),
+        }
+    }
 }
 
 struct Inner {
@@ -76,7 +107,7 @@ impl Plugin {
     /// None is found: the message lists every place tried and the command that
     /// helps; or what is found can't be loaded, as [`Plugin::load`].
     pub fn cpu() -> Result<Plugin> {
-        Plugin::find(&search::CPU)
+        PluginSearch::cpu().load()
     }
 
     /// The CUDA plugin (`jax-cuda12-pjrt` or `jax-cuda13-pjrt`), found like
@@ -89,7 +120,7 @@ impl Plugin {
     /// # Errors
     /// As [`Plugin::cpu`].
     pub fn cuda() -> Result<Plugin> {
-        Plugin::find(&search::CUDA)
+        PluginSearch::cuda().load()
     }
 
     /// The TPU plugin (`libtpu`), found like [`Plugin::cpu`]; its variables are
@@ -104,7 +135,7 @@ impl Plugin {
     /// # Errors
     /// As [`Plugin::cpu`].
     pub fn tpu() -> Result<Plugin> {
-        Plugin::find(&search::TPU)
+        PluginSearch::tpu().load()
     }
 
     /// The ROCm plugin (`jax-rocm7-pjrt`), found like [`Plugin::cpu`]; its
@@ -113,14 +144,7 @@ impl Plugin {
     /// # Errors
     /// As [`Plugin::cpu`].
     pub fn rocm() -> Result<Plugin> {
-        Plugin::find(&search::ROCM)
-    }
-
-    fn find(recipe: &Recipe) -> Result<Plugin> {
-        let found =
-            search::find(recipe).map_err(|error| Error::new(Code::NotFound, error.to_string()))?;
-        Plugin::load(&found.path)
-            .map_err(|error| error.context(format!("plugin from {}", found.origin)))
+        PluginSearch::rocm().load()
     }
 
     pub(crate) fn from_api(
@@ -141,6 +165,7 @@ impl Plugin {
                 is_libtpu,
                 attributes,
             }),
+            origin: None,
         })
     }
 
@@ -187,6 +212,23 @@ impl Plugin {
     /// a table.
     pub fn path(&self) -> Option<&Path> {
         self.inner.path.as_deref()
+    }
+
+    /// What led to the file; `None` for a plugin that was loaded by its path.
+    pub fn origin(&self) -> Option<&PluginOrigin> {
+        self.origin.as_deref()
+    }
+
+    pub(crate) fn by(mut self, origin: PluginOrigin) -> Plugin {
+        self.origin = Some(Arc::new(origin));
+        self
+    }
+
+    /// The extensions of the C API that the plugin offers, in its own order (the list that
+    /// begins at `extension_start` of `PJRT_Api`). This crate uses none of them.
+    pub fn extensions(&self) -> Vec<PluginExtension> {
+        let kinds = self.inner.api.extensions().into_iter();
+        kinds.map(PluginExtension).collect()
     }
 
     /// The version of the PJRT C API that the plugin implements, as (major, minor).

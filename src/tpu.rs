@@ -104,6 +104,10 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
         None => wrong("has an extent that is no number"),
         Some(extents) if extents.contains(&0) => wrong("has an extent of 0"),
         Some(extents) if !(2..=3).contains(&extents.len()) => wrong("hasn't 2 or 3 extents"),
+        // The compiler ends the process over some of these.
+        Some(extents) if kind == "v5e" && extents.get(2).is_some_and(|layers| *layers > 1) => {
+            wrong("has layers of chips, but those of v5e lie in a plane")
+        }
         // Far more than anybody has; libtpu lists each one.
         Some(extents) => match extents.iter().try_fold(1u32, |n, e| n.checked_mul(*e)) {
             Some(..=1_048_576) => Ok(()),

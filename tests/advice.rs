@@ -2,36 +2,14 @@
 //! written back and kept by the compiler, and no number changes.
 
 mod cpu;
+mod donations;
 
 use cpu::{client, compiled_text, device, lesson, program, vector};
+use donations::stripped;
 use xla::{
     Buffer, Client, Code, CompileOptions, Device, Donation, DonationAdvice, ElementType,
     Executable, Input, Pairing, Program,
 };
-
-/// A program without its donations. Each stands in a dictionary, alone or with others.
-fn stripped(text: &str) -> String {
-    let mut text = text.to_owned();
-    for (begin, end) in [
-        ("tf.aliasing_output = ", " : i32"),
-        ("jax.buffer_donor = ", "true"),
-    ] {
-        while let Some(at) = text.find(begin) {
-            let behind = at + text[at..].find(end).expect("its value") + end.len();
-            let (mut from, mut to) = (at, behind);
-            if text[..from].ends_with(", ") {
-                from -= 2;
-            } else if text[to..].starts_with(", ") {
-                to += 2;
-            } else if text[..from].ends_with(" {") && text[to..].starts_with('}') {
-                from -= 2;
-                to += 1;
-            }
-            text.replace_range(from..to, "");
-        }
-    }
-    text
-}
 
 fn text_of(program: &Program) -> String {
     String::from_utf8(program.as_bytes().to_vec()).expect("a text")
@@ -139,6 +117,31 @@ fn lessons_are_found_again() {
         let (original, rewritten) = found_again(&client, name);
         check_lesson(&original, name);
         check_lesson(&rewritten, name);
+    }
+}
+
+/// In every program of the examples; those of other tests are compiled with their donations there.
+#[test]
+fn what_is_taken_out_of_any_example_is_found_again() {
+    let client = client(8);
+    let all = donations::donating();
+    assert_eq!(all.len(), 18);
+    for (name, text) in all {
+        let wanted = donations::in_the_text(&text);
+        assert!(!wanted.is_empty(), "{name}");
+        if !name.starts_with("train_step") {
+            let (original, _) = found_again(&client, &name);
+            let found = candidates(&original.donation_advice());
+            assert!(found.is_empty(), "{name}: {found:?}");
+        }
+        let undonated = Program::from_text(stripped(&text)).expect("text");
+        let advice = compile(&client, &undonated).donation_advice();
+        let found: Vec<usize> = advice.candidates().iter().map(|pair| pair.input).collect();
+        let inputs: Vec<usize> = wanted.iter().map(|(input, _)| *input).collect();
+        assert_eq!(found, inputs, "{name}");
+        for (pair, (_, output)) in advice.candidates().iter().zip(wanted) {
+            assert_eq!(output.unwrap_or(pair.output), pair.output, "{name}");
+        }
     }
 }
 

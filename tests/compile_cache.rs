@@ -481,6 +481,29 @@ fn a_folder_that_cant_be_made_costs_the_compilation() {
     assert!(fs::metadata(&file).expect("still there").is_file());
 }
 
+/// An entry that another process removes between the listing and the look at it is none.
+#[test]
+fn entries_that_vanish_meanwhile_are_not_listed() {
+    let folder = Folder::new();
+    let cache = folder.cache();
+    compile(&client_of(1, &cache), &plus(1));
+    let path = cache.dir().join(&folder.files()[0]);
+    let aside = cache.dir().join("aside");
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::rename(&path, &aside).expect("there");
+                fs::rename(&aside, &path).expect("there");
+            }
+        });
+        let verified = (0..5000).flat_map(|_| cache.verify().expect("a list"));
+        let damaged = verified.filter_map(|entry| entry.header.err()).next();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(damaged.is_none(), "{damaged:?}");
+    });
+}
+
 #[test]
 fn a_folder_that_vanishes_is_made_again() {
     let folder = Folder::new();

@@ -779,9 +779,10 @@ markers! {
     GivenBack, GivenLeaf, GpuTarget, HostArray<'static>, HostRead<f32>, HostValues<f32>,
     HostVec<f32>, HostVecError<f32>, Input, LabelAccount, Layout, Lost, LostLeaf, Memory,
     MemoryAccount, MemoryStats, One<Buffer>, OptionValue, Output, Outputs, Pairing, Part<Buffer>,
-    PerDevice<Buffer>, PinnedVec<f32>, Place, Plugin, Program, ProgramFormat, Progress, RngKey,
-    Same<Buffer>, Shape, Sharding, Signature, Split<Buffer>, StableHloVersion, Survivor, Topology,
-    TopologyDevice, TopologyOptions, UnusedDonor, Value, Which<'static>,
+    PerDevice<Buffer>, PinnedVec<f32>, Place, Plugin, PluginExtension, PluginOrigin, PluginSearch,
+    Program, ProgramFormat, Progress, RngKey, Same<Buffer>, SearchedPlace, Shape, Sharding,
+    Signature, Split<Buffer>, StableHloVersion, Survivor, Topology, TopologyDevice,
+    TopologyOptions, UnusedDonor, Value, Which<'static>,
 }
 
 #[test]

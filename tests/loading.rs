@@ -14,7 +14,10 @@ use std::process::Command;
 use std::thread;
 
 use cpu::in_child;
-use xla::{Buffer, ClientOptions, Code, CompileOptions, Error, Plugin, StableHloVersion, Value};
+use xla::{
+    Buffer, ClientOptions, Code, CompileOptions, Error, Plugin, PluginOrigin, PluginSearch,
+    StableHloVersion, Value,
+};
 
 /// A folder of this process's own, for the test of this name. It goes away with the
 /// value.
@@ -467,6 +470,46 @@ fn real_plugins_state_their_versions() {
     assert_eq!(current.to_string().split('.').count(), 3);
 }
 
+/// The kinds are those that a look at the plugins' memory from outside finds.
+#[test]
+fn extensions_are_listed_and_unknown_ones_are_numbers() {
+    let plugin = Plugin::cpu().expect("a CPU plugin");
+    let names: Vec<String> = plugin
+        .extensions()
+        .iter()
+        .map(|it| it.to_string())
+        .collect();
+    let all = [
+        "XlaTransform",
+        "Shardings",
+        "PhaseCompile",
+        "FFI",
+        "MemoryDescriptions",
+        "Layouts",
+    ];
+    let wanted = match plugin.api_version().1 {
+        81 => &all[2..],
+        106 => &all[1..],
+        _ => &all[..],
+    };
+    assert_eq!(names, wanted);
+
+    let folder = Folder::new("extensions");
+    let load = |way: &[&str], name| {
+        let plugin = Plugin::load(folder.fake(name, way)).expect("a plugin");
+        plugin.extensions()
+    };
+    assert_eq!(load(&[], "none"), []);
+    let told = load(&["extended"], "extended");
+    let numbers: Vec<u32> = told.iter().map(|it| it.number()).collect();
+    assert_eq!(numbers, [4, 7777, 0]);
+    let names: Vec<_> = told.iter().map(|it| it.name()).collect();
+    assert_eq!(names, [Some("Layouts"), None, Some("Gpu_Custom_Call")]);
+    assert_eq!(told[1].to_string(), "7777");
+    // A list that runs in a circle is a fault of the plugin's, not a way to hang.
+    assert_eq!(load(&["extended", "circular"], "circular"), told);
+}
+
 #[test]
 fn real_plugin_is_one_by_every_path() {
     let first = Plugin::cpu().expect("a CPU plugin");
@@ -720,6 +763,14 @@ fn variables_lead_to_plugins() {
         std::env::set_var("XLA_PJRT_CPU_PLUGIN", &own);
         assert_eq!(name(Plugin::cpu()), "libown.so");
         assert_eq!(name(Plugin::tpu()), "libown.so");
+        let origin = |plugin: Plugin| plugin.origin().cloned();
+        let by = |variable| Some(PluginOrigin::Variable(variable));
+        assert_eq!(
+            origin(Plugin::cpu().expect("own")),
+            by("XLA_PJRT_CPU_PLUGIN")
+        );
+        assert_eq!(origin(Plugin::tpu().expect("own")), by("TPU_LIBRARY_PATH"));
+        assert_eq!(origin(Plugin::load(&own).expect("own")), None);
         std::env::remove_var("XLA_PJRT_CPU_PLUGIN");
         // A list without an entry for it is no wish.
         std::env::set_var(all, format!("tpu:{listed}"));
@@ -752,6 +803,32 @@ fn packages_of_the_environment_are_searched() {
         let plugin = Plugin::rocm().expect("the package's plugin");
         assert_eq!(plugin.api_version(), (0, 100));
         assert!(plugin.path().expect("a file").ends_with(library));
+        let site = folder.join("lib/python3.11/site-packages");
+        let origin = PluginOrigin::Environment {
+            variable: "VIRTUAL_ENV",
+            folder: site.clone(),
+        };
+        assert_eq!(plugin.origin(), Some(&origin));
+        let search = PluginSearch::rocm();
+        assert_eq!(
+            search.found(),
+            Some((site.join(library).as_path(), &origin))
+        );
+        // What came before is told, in order.
+        let places: Vec<&str> = search.places().iter().map(|it| it.place.as_str()).collect();
+        assert_eq!(
+            places,
+            ["XLA_PJRT_ROCM_PLUGIN", "PJRT_NAMES_AND_LIBRARY_PATHS"]
+        );
+        std::env::remove_var("VIRTUAL_ENV");
+        let search = PluginSearch::rocm();
+        assert!(search.found().is_none());
+        assert_eq!(
+            search.load().expect_err("none").message(),
+            search.to_string()
+        );
+        assert_eq!(search.command(), "python3 -m pip install jax-rocm7-pjrt");
+        assert!(search.remedy().ends_with(search.command()));
     })
     .check_well();
 }

@@ -6,7 +6,8 @@ use std::ptr::NonNull;
 
 use pjrt_sys::{
     entry, Args, Entry, PJRT_Api, PJRT_Error, PJRT_Error_Code, PJRT_Error_Destroy_Args,
-    PJRT_Error_ForEachPayload_Args, PJRT_Error_GetCode_Args, PJRT_Error_Message_Args, VoidEntry,
+    PJRT_Error_ForEachPayload_Args, PJRT_Error_GetCode_Args, PJRT_Error_Message_Args,
+    PJRT_Extension_Type, VoidEntry,
 };
 
 use super::parts;
@@ -51,6 +52,25 @@ impl Api {
         // SAFETY: `from_table` has seen that the table reaches beyond the version.
         let version = unsafe { (&raw const (*self.table.as_ptr()).pjrt_api_version).read() };
         (version.major_version, version.minor_version)
+    }
+
+    /// The kinds of the extensions that hang off the table, in order.
+    pub(crate) fn extensions(self) -> Vec<PJRT_Extension_Type> {
+        let mut kinds = Vec::new();
+        let mut seen = Vec::new();
+        // SAFETY: `from_table` has seen that the table reaches beyond this field.
+        let mut next = unsafe { (&raw const (*self.table.as_ptr()).extension_start).read() };
+        // A list that runs in a circle has an end here.
+        while !next.is_null() && !seen.contains(&next) {
+            seen.push(next);
+            // SAFETY: the plugin links structs that begin with this head, and they live as long
+            // as the table does.
+            unsafe {
+                kinds.push((&raw const (*next).type_).read());
+                next = (&raw const (*next).next).read();
+            }
+        }
+        kinds
     }
 
     /// Calls a table entry. Sets `struct_size` by the header's rule, and turns

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{json, Value};
 
+use crate::donations;
 use crate::{command, json, json_with, output, program, read_json, refused, text, Folder};
 
 #[test]
@@ -23,11 +24,42 @@ fn doctor_finds_the_plugin() {
     let path = cpu["path"].as_str().expect("a path");
     assert!(fs::metadata(path).is_ok(), "{path}");
     assert!(cpu["devices"][0]["id"].is_number());
+    let plugin = xla::Plugin::cpu().expect("a plugin");
+    let origin = plugin.origin().expect("it was looked for");
+    assert_eq!(cpu["origin"], origin.to_string());
+    let stablehlo = plugin.stablehlo_versions().expect("told");
+    assert_eq!(cpu["stablehlo"]["oldest"], stablehlo.0.to_string());
+    assert_eq!(cpu["stablehlo"]["own"], stablehlo.1.to_string());
+    let extensions = cpu["extensions"].as_array().expect("a list");
+    let listed = plugin.extensions();
+    assert_eq!(extensions.len(), listed.len());
+    for (told, extension) in extensions.iter().zip(listed) {
+        assert_eq!(told["number"], extension.number());
+        assert_eq!(told["name"], extension.to_string());
+    }
+    // All plugins, old and new, have this one.
+    assert!(extensions.contains(&json!({"number": 4, "name": "Layouts"})));
+    assert_eq!(cpu["missing"], json!([]));
+    // People read the same.
+    let told = text(&output(&["doctor", "--platform", "cpu"]).stdout);
+    let wanted = [
+        format!(", by {origin}\n"),
+        format!("StableHLO {} to {}", stablehlo.0, stablehlo.1),
+    ];
+    for part in wanted
+        .iter()
+        .map(String::as_str)
+        .chain(["extensions: ", "Layouts"])
+    {
+        assert!(told.contains(part), "no `{part}` in {told}");
+    }
     for other in &plugins[1..] {
         if other["state"] == "missing" {
             assert!(!other["looked"].as_array().expect("places").is_empty());
             let mend = other["mend"].as_str().expect("a way out");
-            assert!(mend.contains("pip install"), "{mend}");
+            let command = other["command"].as_str().expect("a command");
+            assert!(command.starts_with("python3 -m pip install "), "{command}");
+            assert!(mend.ends_with(command), "{mend}");
         }
     }
 }
@@ -41,9 +73,51 @@ fn doctor_says_what_is_missing() {
         assert_eq!(told["works"], false);
         let cpu = &told["plugins"][0];
         assert_ne!(cpu["state"], "found");
+        assert!(cpu["command"]
+            .as_str()
+            .expect("a command")
+            .contains("pip install"));
         let message = cpu["message"].as_str().expect("text");
         assert!(message.contains(broken), "{message}");
     }
+}
+
+/// The plugin for NVIDIA GPUs compiles with `ptxas`, which another wheel has.
+#[cfg(all(feature = "fetch-cuda", unix))]
+#[test]
+fn doctor_says_that_the_assembler_is_missing() {
+    let folder = Folder::new();
+    let search = xla::PluginSearch::cuda();
+    let (plugin, _) = search.found().expect("fetched");
+    let doctor = |plugin: &str| {
+        let words = ["doctor", "--platform", "cuda", "--json"];
+        let told = command(&words)
+            .env("XLA_PJRT_CUDA_PLUGIN", plugin)
+            .env("PATH", "")
+            .output();
+        // Nothing runs without a GPU.
+        let told = told.expect("starts");
+        let told: Value = serde_json::from_slice(&told.stdout).expect("JSON");
+        told["plugins"][0].clone()
+    };
+    let told = doctor(plugin.to_str().expect("text"));
+    assert_eq!(
+        (&told["state"], &told["missing"]),
+        (&json!("found"), &json!([]))
+    );
+    assert_eq!(told["origin"], "XLA_PJRT_CUDA_PLUGIN");
+    if !std::path::Path::new("/dev/nvidiactl").exists() {
+        let note = told["note"].as_str().expect("a note");
+        assert!(note.contains("/dev/nvidiactl"), "{note}");
+    }
+    // The same file without the other wheel beside it.
+    let alone = folder.path("xla_cuda_plugin.so");
+    fs::hard_link(plugin, &alone)
+        .or_else(|_| fs::copy(plugin, &alone).map(|_| ()))
+        .expect("room");
+    let told = doctor(&alone);
+    let command = &told["missing"][0]["command"];
+    assert_eq!(command, "python3 -m pip install nvidia-cuda-nvcc-cu12");
 }
 
 #[test]
@@ -95,6 +169,30 @@ fn inspect_tells_shardings_and_advice() {
 
     let told = json(&["inspect", &program("add.mlir"), "--replicas", "2"]);
     assert_eq!(told["replicas"], 2);
+}
+
+/// Copies of all programs of the examples that donate, without their donations.
+#[test]
+fn inspect_finds_what_was_taken_out() {
+    let folder = Folder::new();
+    let all = donations::donating();
+    assert_eq!(all.len(), 18);
+    for (name, text) in all {
+        let copy = folder.write(&format!("{name}.mlir"), donations::stripped(&text));
+        let told = json(&["inspect", &copy]);
+        assert_eq!(told["donated_bytes"], 0, "{name}");
+        let candidates = told["advice"]["candidates"].as_array().expect("a list");
+        let found = candidates.iter().map(|it| {
+            let index = |what: &str| it[what].as_u64().expect("a number") as usize;
+            (index("input"), index("output"))
+        });
+        let found: Vec<_> = found.collect();
+        let wanted = donations::in_the_text(&text).into_iter().zip(&found);
+        let wanted: Vec<_> = wanted
+            .map(|((input, output), found)| (input, output.unwrap_or(found.1)))
+            .collect();
+        assert_eq!(found, wanted, "{name}");
+    }
 }
 
 #[test]

@@ -131,27 +131,33 @@ fn on_four_devices() {
 #[test]
 fn arrays_are_split_as_jax_splits_them() {
     for (name, mesh) in oracle("shardings").as_object().expect("meshes") {
-        let arrays = mesh["arrays"].as_array().expect("a list");
-        let file = program(&format!("{name}.mlir"));
-        let mut words = vec!["run", file.as_str(), "--values"];
-        words.extend(arrays.iter().flat_map(|_| ["--arg", "=iota"]));
-        let told = json(&words);
-        let outputs = told["outputs"].as_array().expect("a list");
-        let results = numbers(&mesh["results"]);
-        assert_eq!(results.len(), outputs.len());
-        for (array, output) in results.iter().zip(outputs) {
-            let array = &arrays[*array as usize];
-            let dims: Vec<usize> = numbers(&array["dims"])
-                .iter()
-                .map(|d| *d as usize)
-                .collect();
-            let boxes = array["boxes"].as_array().expect("a list");
-            let each = output["values"].as_array().expect("a list");
-            assert_eq!(each.len(), boxes.len());
-            for (values, corners) in each.iter().zip(boxes) {
-                let wanted: Vec<f64> = inside(&dims, corners).iter().map(|it| 2. * it).collect();
-                assert_eq!(numbers(values), wanted, "{name}, {}", array["spec"]);
-            }
+        for file in [format!("{name}.mlir"), format!("{name}_gspmd.mlir")] {
+            check_split(mesh, &file);
+        }
+    }
+}
+
+fn check_split(mesh: &Value, name: &str) {
+    let arrays = mesh["arrays"].as_array().expect("a list");
+    let file = program(name);
+    let mut words = vec!["run", file.as_str(), "--values"];
+    words.extend(arrays.iter().flat_map(|_| ["--arg", "=iota"]));
+    let told = json(&words);
+    let outputs = told["outputs"].as_array().expect("a list");
+    let results = numbers(&mesh["results"]);
+    assert_eq!(results.len(), outputs.len());
+    for (array, output) in results.iter().zip(outputs) {
+        let array = &arrays[*array as usize];
+        let dims: Vec<usize> = numbers(&array["dims"])
+            .iter()
+            .map(|d| *d as usize)
+            .collect();
+        let boxes = array["boxes"].as_array().expect("a list");
+        let each = output["values"].as_array().expect("a list");
+        assert_eq!(each.len(), boxes.len());
+        for (values, corners) in each.iter().zip(boxes) {
+            let wanted: Vec<f64> = inside(&dims, corners).iter().map(|it| 2. * it).collect();
+            assert_eq!(numbers(values), wanted, "{name}, {}", array["spec"]);
         }
     }
 }

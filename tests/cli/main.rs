@@ -4,12 +4,27 @@
 //! The plugin is the one that `XLA_PJRT_CPU_PLUGIN` or the usual search finds.
 
 mod commands;
+/// The example's images.
+#[cfg(feature = "fetch-cpu")]
+#[allow(dead_code)]
+#[path = "../../examples/train_mnist/data.rs"]
+mod data;
+/// Shared with the library's tests of advice.
+#[path = "../donations/mod.rs"]
+mod donations;
+#[cfg(unix)]
+mod dying;
+mod examples;
 #[path = "../hlo/mod.rs"]
 mod hlo;
+#[cfg(unix)]
+mod keeping;
 mod large;
 mod lessons;
 mod not_compiled;
 mod npy;
+#[cfg(unix)]
+mod readme;
 mod refusals;
 mod running;
 #[cfg(any(feature = "fetch-tpu", feature = "fetch-cuda"))]

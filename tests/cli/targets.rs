@@ -33,6 +33,30 @@ fn check(target: &str, platform: &str, devices: usize) {
     assert_eq!(kept["inputs"], told["inputs"]);
 }
 
+/// The bytes that the training step's donations give to outputs on each device, and what they
+/// were without.
+fn alias_bytes(target: &str) -> [i64; 2] {
+    let step = program("train_step_4.mlir");
+    let told = json(&["compile", &step, "--target", target, "--compare-donation"]);
+    ["as_written", "without"].map(|version| {
+        let alias = &told["memory"][version]["alias_bytes"];
+        alias.as_i64().expect("a number")
+    })
+}
+
+/// Weights and biases three times, the step and three sums, of 4 bytes each.
+#[test]
+fn the_training_step_donates_its_state_to_the_byte() {
+    let layers = (9 * 16 + 16) + (9 * 16 * 32 + 32) + (1568 * 10 + 10);
+    let state = 4 * (3 * layers + 1 + 3);
+    assert_eq!(alias_bytes("cpu:4"), [state, 0]);
+    #[cfg(feature = "fetch-cuda")]
+    assert_eq!(alias_bytes("cuda:h100:1x1x4"), [state, 0]);
+    // Padded to tiles of 8 by 128, which `tests/topology` reckons.
+    #[cfg(feature = "fetch-tpu")]
+    assert_eq!(alias_bytes("tpu:v5e:2x2"), [561_152, 0]);
+}
+
 #[cfg(feature = "fetch-tpu")]
 #[test]
 fn tpus() {

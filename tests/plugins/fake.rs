@@ -11,6 +11,7 @@
 //! * `initialize_absent`, `initialize_fails`, `initialize_fails_once`
 //! * `attributes_absent`, `attributes_fail`
 //! * `errors_absent`: it has no functions to ask an error what it is
+//! * `extended`: it has three extensions; `circular`: the last leads to the first again
 //! * `wide_values`: its named values are longer than those of today's header
 //!
 //! Without any of them it is the good one. The layouts below are those of the C API, written down a second time on purpose:
@@ -215,6 +216,37 @@ unsafe extern "C" fn attributes(args: *mut AttributesArgs) -> *mut Error {
     null_mut()
 }
 
+#[repr(C)]
+struct Extension {
+    struct_size: usize,
+    kind: c_int,
+    next: *mut c_void,
+    /// What each kind of extension has of its own.
+    own: [usize; 4],
+}
+
+/// Layouts, one that nobody knows, and the first kind that there was.
+fn extensions() -> *mut c_void {
+    if !cfg!(extended) {
+        return null_mut();
+    }
+    let make = |kind| {
+        Box::leak(Box::new(Extension {
+            struct_size: size_of::<Extension>(),
+            kind,
+            next: null_mut(),
+            own: [usize::MAX; 4],
+        }))
+    };
+    let [first, second, third] = [4, 7777, 0].map(make);
+    if cfg!(circular) {
+        third.next = (&raw mut *first).cast();
+    }
+    second.next = (&raw mut *third).cast();
+    first.next = (&raw mut *second).cast();
+    (&raw mut *first).cast()
+}
+
 fn minor() -> c_int {
     if cfg!(minor_56) {
         56
@@ -242,7 +274,7 @@ pub extern "C" fn get_table() -> *const Table {
     };
     Box::leak(Box::new(Table {
         struct_size,
-        extension_start: null_mut(),
+        extension_start: extensions(),
         version: Version {
             struct_size: size_of::<Version>(),
             extension_start: null_mut(),

@@ -20,6 +20,16 @@ fn the_train_step_compiles_as_on_cpu() {
 }
 
 #[test]
+fn the_adviser_finds_the_train_steps_donations() {
+    train_step::verify(
+        &four(),
+        &CompileOptions::new(),
+        train_step::STATE_BYTES as i64,
+        0,
+    );
+}
+
+#[test]
 fn topologies_say_what_they_have() {
     let topology = four();
     assert_eq!(topology.platform_name(), "cuda");

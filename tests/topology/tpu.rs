@@ -12,9 +12,8 @@ fn four() -> Topology {
 #[test]
 fn the_train_step_compiles_as_on_cpu() {
     let [donated, undonated] = train_step::check(&four(), &CompileOptions::new());
-    // Arrays are padded to tiles there.
     let alias = donated.memory_stats().expect("told").alias_bytes;
-    assert!(alias >= train_step::STATE_BYTES as i64, "{alias}");
+    assert_eq!(alias, train_step::STATE_BYTES_V5E);
     assert!(donated.generated_code_bytes().expect("told") > 0);
     for compiled in [&donated, &undonated] {
         let costs = compiled.cost_analysis().expect("told").expect("reckoned");
@@ -24,6 +23,17 @@ fn the_train_step_compiles_as_on_cpu() {
             "{costs:?}"
         );
     }
+}
+
+#[test]
+fn the_adviser_finds_the_train_steps_donations() {
+    // Labels and loss are as large as each other, padded.
+    train_step::verify(
+        &four(),
+        &CompileOptions::new(),
+        train_step::STATE_BYTES_V5E,
+        512,
+    );
 }
 
 #[test]
@@ -78,7 +88,8 @@ fn every_kind_is_described() {
 #[test]
 fn names_are_refused_with_the_known_ones() {
     let ended = in_child("tpu::names_are_refused_with_the_known_ones", || {
-        // Refused here: an extent of 0 ends the process, an empty name is taken for v2.
+        // Refused here: an extent of 0 ends the process, and so do layers of chips on v5e when
+        // it compiles; an empty name is taken for v2.
         for name in [
             "",
             "v5e:0x2",
@@ -86,6 +97,7 @@ fn names_are_refused_with_the_known_ones() {
             "v5litepod-4",
             "v5e",
             "v5e:2x2x2x2",
+            "v5e:4x4x4",
         ] {
             let error = Topology::tpu(name).expect_err(name);
             assert_eq!(error.function(), None, "{error}");

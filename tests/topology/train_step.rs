@@ -12,6 +12,16 @@ use crate::cpu::{client, compiled, program, program_path};
 pub const STATE_BYTES: usize =
     4 * (3 * (3 * 3 * 16 + 16 + 3 * 3 * 16 * 32 + 32 + 1568 * 10 + 10) + 1 + 3);
 
+/// The same on a v5e, by hand: the last dimension in memory is padded to 128 elements, the one
+/// before it to 8 where it is long; the weights of the dense layer lie with the 1568 last.
+#[cfg(feature = "fetch-tpu")]
+pub const STATE_BYTES_V5E: i64 = {
+    let conv1 = 3 * 3 * 128 + 128;
+    let conv2 = 3 * 3 * 16 * 128 + 128;
+    let dense = 1664 * 16 + 128;
+    4 * (3 * (conv1 + conv2 + dense) + 128 + 3 * 128)
+};
+
 /// What the program's text says of its arguments: into which output each is donated.
 pub fn donations_in_the_text(name: &str) -> Vec<Option<usize>> {
     let text = fs::read_to_string(program_path(&format!("{name}.mlir"))).expect("a program");
@@ -24,6 +34,42 @@ pub fn donations_in_the_text(name: &str) -> Vec<Option<usize>> {
             rest.split(' ').next()?.parse().ok()
         })
         .collect()
+}
+
+/// The donations are found in the step that has none, and the compiler makes as many bytes of
+/// them as it is told that there are, beside those of `more` that only this target has.
+#[track_caller]
+pub fn verify(topology: &Topology, options: &CompileOptions, state: i64, more: i64) {
+    let undonated = program("train_step_4_undonated");
+    let compiled = topology.compile(&undonated, options).expect("compiles");
+    let advice = compiled.signature().donation_advice();
+    let found = advice.candidates().iter().map(|it| (it.input, it.output));
+    let found: Vec<(usize, usize)> = found.collect();
+    let wanted = donations_in_the_text("train_step_4")
+        .into_iter()
+        .enumerate();
+    for (input, output) in wanted {
+        if let Some(output) = output {
+            assert!(found.contains(&(input, output)), "{input}: {advice}");
+        }
+    }
+    let compared = advice
+        .verify_for(topology, &undonated, options)
+        .expect("both compile");
+    assert_eq!(compared.before.alias_bytes, 0);
+    assert_eq!(compared.after.alias_bytes, state + more, "{compared}");
+    assert_eq!(advice.bytes_saved() as i64, state + more);
+    assert_eq!(compared.refused, [0; 0]);
+    assert!(compared.peak_bytes_saved().expect("told") > 0, "{compared}");
+    assert!(!compared.executable.serialize().expect("bytes").is_empty());
+
+    // Advice on one program is none on another, whoever has compiled it.
+    let other = program("train_step_4");
+    let error = advice.verify_for(topology, &other, options);
+    error.expect_err("it donates already");
+    let add = program("add");
+    let error = advice.verify_compiled(&compiled, &add, options);
+    error.expect_err("another program");
 }
 
 pub fn compile(topology: &Topology, name: &str, options: &CompileOptions) -> CompiledProgram {

@@ -109,10 +109,11 @@ fn removed(cache: &CompileCache, count: usize, keys: &[String]) -> Report {
 fn listed(cache: &CompileCache, entries: &[CompileCacheEntry]) -> Report {
     let dir = cache.dir().display().to_string();
     let bytes: u64 = entries.iter().map(|entry| entry.bytes).sum();
-    let mut text = format!(
-        "{dir}: {} compiled programs, {bytes} bytes\n",
-        entries.len()
-    );
+    let programs = match entries.len() {
+        1 => "1 compiled program".to_owned(),
+        count => format!("{count} compiled programs"),
+    };
+    let mut text = format!("{dir}: {programs}, {bytes} bytes\n");
     let rows = entries.iter().map(|entry| {
         vec![
             entry.key[..12].to_owned(),

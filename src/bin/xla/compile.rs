@@ -2,7 +2,7 @@
 
 mod compiler;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 use xla::{CompileOptions, DonationAdvice, ExecutableMemoryStats, Program};
@@ -14,8 +14,9 @@ use crate::plugin_choice::read_program;
 use crate::report::{table, Failure, Report};
 use crate::target::Target;
 use crate::undonated;
+use crate::worker;
 
-use compiler::Compiler;
+use compiler::{Compiled, Compiler};
 
 /// Options of `xla compile`.
 #[derive(clap::Args)]
@@ -53,6 +54,12 @@ impl Compile {
     pub(crate) fn report(&self) -> Result<Report, Failure> {
         let program = read_program(&self.program)?;
         // Before any time is spent.
+        let paths: Vec<&Path> = [&self.out, &self.plot]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        files::check(&paths)?;
         let without = match self.compare_donation {
             true => Some(undonated::program(&program)?),
             false => None,
@@ -75,16 +82,21 @@ impl Compile {
         let mut text = signature.to_string();
         if let Some(without) = &without {
             let advice = signature.donation_advice();
-            compare(
-                &program,
+            let refused = Comparison {
+                program: &program,
                 without,
-                &advice,
-                &compiler,
-                &options,
-                &mut versions,
-            )?;
+                advice: &advice,
+                compiler: &compiler,
+                compiled: &compiled,
+                options: &options,
+            }
+            .compile(&mut versions)?;
             json["advice"] = describe::advice(&advice);
+            json["advice"]["refused"] = refused.as_slice().into();
             text += &format!("advice for {advice}");
+            if !refused.is_empty() {
+                text += &format!("the compiler finds no output for inputs {refused:?}\n");
+            }
         }
         let memory = versions.iter().map(|version| {
             let memory = describe::memory(&version.memory);
@@ -98,6 +110,7 @@ impl Compile {
         );
         let mut files = Vec::new();
         if let Some(path) = &self.out {
+            worker::doing_program("serialising");
             files.push((path.clone(), compiled.serialize()?));
         }
         if let Some(path) = &self.plot {
@@ -131,36 +144,45 @@ impl Compile {
     }
 }
 
-/// Puts the version that donates nothing first, and the one that donates all it can last, where
-/// they are others.
-fn compare(
-    program: &Program,
-    without: &Program,
-    advice: &DonationAdvice,
-    compiler: &Compiler,
-    options: &CompileOptions,
-    versions: &mut Vec<Version>,
-) -> Result<(), Failure> {
-    if without.as_bytes() != program.as_bytes() {
-        let compiled = compiler.compile(without, options);
-        let compiled = compiled.map_err(|error| error.about("without its donations"))?;
-        let version = Version {
-            name: "without",
-            title: "without donation",
-            memory: compiled.memory_stats()?,
-        };
-        versions.insert(0, version);
-    }
-    if !advice.candidates().is_empty() {
-        let compiled = compiler.compile(&advice.apply(program)?, options);
-        let compiled = compiled.map_err(|error| error.about("with more inputs donated"))?;
+/// What donation is compared for.
+struct Comparison<'a> {
+    program: &'a Program,
+    /// The same program, donating nothing.
+    without: &'a Program,
+    advice: &'a DonationAdvice,
+    compiler: &'a Compiler,
+    compiled: &'a Compiled,
+    options: &'a CompileOptions,
+}
+
+impl Comparison<'_> {
+    /// Puts the version that donates nothing first, and the one that donates all it can last,
+    /// where they are others. Gives the inputs that the compiler doesn't let donate after all.
+    fn compile(&self, versions: &mut Vec<Version>) -> Result<Vec<usize>, Failure> {
+        if self.without.as_bytes() != self.program.as_bytes() {
+            let compiled = self.compiler.compile(self.without, self.options);
+            let compiled = compiled.map_err(|error| error.about("without its donations"))?;
+            let version = Version {
+                name: "without",
+                title: "without donation",
+                memory: compiled.memory_stats()?,
+            };
+            versions.insert(0, version);
+        }
+        if self.advice.candidates().is_empty() {
+            return Ok(Vec::new());
+        }
+        let (advice, program) = (self.advice, self.program);
+        let verified = self
+            .compiler
+            .verify(advice, program, self.compiled, self.options)?;
         versions.push(Version {
             name: "all_candidates",
             title: "all that could be",
-            memory: compiled.memory_stats()?,
+            memory: verified.memory,
         });
+        Ok(verified.refused)
     }
-    Ok(())
 }
 
 fn memory_table(versions: &[Version]) -> Vec<Vec<String>> {

@@ -1,5 +1,6 @@
 //! Files that are there whole or not at all.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -8,27 +9,99 @@ use std::process;
 use crate::report::Failure;
 
 /// Writes files, each under another name first: where one can't be written, none of them
-/// appears.
+/// appears, and those that were there stay as they were.
 pub(crate) fn write(files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
+    let paths: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
+    let targets = check(&paths)?;
     let mut written = Vec::new();
-    let outcome = files.iter().try_for_each(|(path, bytes)| {
-        let beside = name_beside(path)?;
-        written.push((beside.clone(), path));
-        write_new(&beside, bytes).map_err(|error| failed(path, &error))
-    });
+    let outcome = files
+        .iter()
+        .zip(&targets)
+        .try_for_each(|((path, bytes), target)| {
+            let beside = name_beside(target)?;
+            written.push((beside.clone(), path, target));
+            write_new(&beside, bytes).map_err(|error| failed(path, &error))
+        });
     let outcome = outcome.and_then(|()| {
         let mut renames = written.iter();
-        renames.try_for_each(|(beside, path)| {
-            fs::rename(beside, path).map_err(|error| failed(path, &error))
+        renames.try_for_each(|(beside, path, target)| {
+            fs::rename(beside, target).map_err(|error| failed(path, &error))
         })
     });
     if outcome.is_err() {
-        for (beside, _) in &written {
+        for (beside, ..) in &written {
             // Those that were renamed, or never made, aren't there.
             let _ = fs::remove_file(beside);
         }
     }
     outcome
+}
+
+/// Writes files into a folder, which is made where it is missing; where one can't be written,
+/// it is missing again.
+pub(crate) fn write_into(
+    dir: &Path,
+    files: Vec<(String, Vec<u8>)>,
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut made = Vec::new();
+    let files = files
+        .iter()
+        .map(|(name, bytes)| (dir.join(name), bytes.clone()));
+    let files: Vec<(PathBuf, Vec<u8>)> = files.collect();
+    let outcome = make_folder(dir, &mut made).and_then(|()| write(&files));
+    if outcome.is_err() {
+        for folder in made.iter().rev() {
+            // One that somebody else has put something into isn't empty, and stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+    outcome.map(|()| files.into_iter().map(|(path, _)| path).collect())
+}
+
+/// Refuses paths to which no file can be written, before any time is spent. Gives the files
+/// that they lead to, links followed: a link is not replaced, and neither is what is no file.
+pub(crate) fn check(paths: &[&Path]) -> Result<Vec<PathBuf>, Failure> {
+    let mut targets: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let target = target(path)?;
+        if targets.contains(&target) {
+            let path = path.display();
+            return Err(Failure::refused(format!(
+                "writing {path}: it is named twice"
+            )));
+        }
+        targets.push(target);
+    }
+    Ok(targets)
+}
+
+fn target(path: &Path) -> Result<PathBuf, Failure> {
+    let refused = |why: &str| {
+        let path = path.display();
+        Err(Failure::refused(format!("writing {path}: {why}")))
+    };
+    match fs::metadata(path) {
+        Ok(data) if data.is_file() => path.canonicalize().map_err(|error| failed(path, &error)),
+        Ok(data) if data.is_dir() => refused("it is a folder"),
+        Ok(_) => refused("it is a device or a pipe, and no file"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let Some(name) = path.file_name() else {
+                return refused("that names no file");
+            };
+            if path.is_symlink() {
+                return refused("it is a link that leads nowhere");
+            }
+            let folder = match path.parent() {
+                Some(folder) if !folder.as_os_str().is_empty() => folder,
+                _ => Path::new("."),
+            };
+            let folder = folder
+                .canonicalize()
+                .map_err(|error| failed(path, &error))?;
+            Ok(folder.join(name))
+        }
+        Err(error) => Err(failed(path, &error)),
+    }
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -45,16 +118,38 @@ fn name_beside(path: &Path) -> Result<PathBuf, Failure> {
             path.display()
         )));
     };
-    let mut beside = std::ffi::OsString::from(".");
+    let mut beside = OsString::from(".");
     beside.push(name);
     beside.push(format!(".{}.part", process::id()));
     Ok(path.with_file_name(beside))
 }
 
-/// A folder that is there, or is made.
-pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
-    fs::create_dir_all(path)
-        .map_err(|error| Failure::refused(format!("making the folder {}: {error}", path.display())))
+/// Makes a folder and those above it, and notes each that wasn't there.
+fn make_folder(path: &Path, made: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists())
+        .collect();
+    for folder in missing.into_iter().rev() {
+        match fs::create_dir(folder) {
+            Ok(()) => made.push(folder.to_owned()),
+            // By another process, or there is `..` in the path.
+            Err(_) if folder.is_dir() => {}
+            Err(error) => {
+                let path = path.display();
+                return Err(Failure::refused(format!(
+                    "making the folder {path}: {error}"
+                )));
+            }
+        }
+    }
+    match path.is_dir() {
+        true => Ok(()),
+        false => Err(Failure::refused(format!(
+            "making the folder {}: a file of this name is there",
+            path.display()
+        ))),
+    }
 }
 
 /// The bytes of a file.

@@ -1,7 +1,7 @@
 //! The command line `xla`: finds plugins, inspects, compiles and runs programs.
 //!
 //! It uses the library's public API alone. Every command takes `--json` and then prints exactly
-//! one JSON object on stdout. The exit code is 0 where all is right, 1 where something was
+//! one JSON object on stdout, also where a plugin prints there, or ends its process. The exit code is 0 where all is right, 1 where something was
 //! refused or failed, 2 where the command line is wrong.
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,10 @@ mod describe;
 mod doctor;
 mod elements;
 mod files;
+mod frames;
+mod guard;
 mod inspect;
+mod kept;
 mod npy;
 mod plugin_choice;
 mod report;
@@ -22,6 +25,7 @@ mod spec;
 mod target;
 mod undonated;
 mod values;
+mod worker;
 
 use std::env;
 use std::process::ExitCode;
@@ -64,19 +68,45 @@ fn main() -> ExitCode {
         // No other thread runs yet.
         env::set_var(LOG_LEVEL, "1");
     }
+    let is_worker = match worker::begin() {
+        Ok(is_worker) => is_worker,
+        Err(error) => {
+            eprintln!("error: this worker has no stdout: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let words = arguments::rewrite(env::args_os());
     let as_json = words.iter().any(|word| word == "--json");
     let outcome = match Cli::try_parse_from(words) {
-        Ok(cli) => dispatch(cli.command),
+        Ok(cli) if cli.command.loads_plugins() && !is_worker => {
+            let words: Vec<_> = env::args_os().skip(1).collect();
+            return guard::run(&words, as_json);
+        }
+        Ok(cli) => {
+            let outcome = dispatch(cli.command);
+            kept::tell();
+            outcome
+        }
         Err(error) if !error.use_stderr() => {
             // `--help` and `--version`.
-            return report::print(&error.to_string(), ExitCode::SUCCESS);
+            return report::print(&error.to_string(), 0);
         }
         Err(error) => Err(Failure::usage(error.to_string().trim_end())),
     };
     match outcome {
         Ok(report) => report.show(as_json),
         Err(failure) => failure.show(as_json),
+    }
+}
+
+impl Command {
+    /// Whether plugins are loaded in the command's own process.
+    fn loads_plugins(&self) -> bool {
+        match self {
+            Command::Doctor(doctor) => doctor.looks_here(),
+            Command::Inspect(_) | Command::Run(_) | Command::Compile(_) => true,
+            Command::Cache(_) => false,
+        }
     }
 }
 

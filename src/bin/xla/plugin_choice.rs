@@ -1,11 +1,17 @@
 //! Which plugin a command uses.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use xla::{Client, ClientOptions, CompileOptions, Error, Plugin, Program};
+use xla::{Client, ClientOptions, CompileOptions, Error, ExecutableHeader, Plugin, Program};
 
+use crate::files;
+use crate::kept;
 use crate::report::Failure;
+use crate::worker;
 
 /// `cpu`, `cuda`, `tpu`, `rocm`, or a plugin's file.
 #[derive(Clone, Debug)]
@@ -32,8 +38,22 @@ impl FromStr for PluginChoice {
     }
 }
 
+/// As it is written on the command line.
+impl fmt::Display for PluginChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PluginChoice::Cpu => f.write_str("cpu"),
+            PluginChoice::Cuda => f.write_str("cuda"),
+            PluginChoice::Tpu => f.write_str("tpu"),
+            PluginChoice::Rocm => f.write_str("rocm"),
+            PluginChoice::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
 impl PluginChoice {
     pub(crate) fn load(&self) -> Result<Plugin, Failure> {
+        worker::doing(format_args!("loading the plugin {self}"));
         let plugin = match self {
             PluginChoice::Cpu => Plugin::cpu(),
             PluginChoice::Cuda => Plugin::cuda(),
@@ -41,27 +61,31 @@ impl PluginChoice {
             PluginChoice::Rocm => Plugin::rocm(),
             PluginChoice::File(path) => Plugin::load(path),
         };
-        Ok(plugin?)
+        let plugin = plugin?;
+        worker::with_plugin(&plugin);
+        Ok(plugin)
     }
 
     /// A client with at least this many devices, where that can be chosen.
     fn client(&self, devices: usize) -> Result<Client, Failure> {
         let plugin = self.load()?;
-        let on_cpu = ClientOptions::new().cpu_device_count(devices);
+        worker::doing("making a client");
+        let usual = kept::with_cache(ClientOptions::new());
+        let on_cpu = usual.clone().cpu_device_count(devices);
         Ok(match self {
             PluginChoice::Cpu => plugin.client_with(&on_cpu)?,
             // Other plugins than those for the CPU refuse the option.
             PluginChoice::File(_) => match plugin.client_with(&on_cpu) {
                 Ok(client) => client,
-                Err(_) => plugin.client()?,
+                Err(_) => plugin.client_with(&usual)?,
             },
             PluginChoice::Tpu => plugin
-                .client()
+                .client_with(&usual)
                 .map_err(|error| without_devices(&error, "tpu:v5e:2x2"))?,
             PluginChoice::Cuda => plugin
-                .client()
+                .client_with(&usual)
                 .map_err(|error| without_devices(&error, "cuda:h100:1x1x4"))?,
-            PluginChoice::Rocm => plugin.client()?,
+            PluginChoice::Rocm => plugin.client_with(&usual)?,
         })
     }
 }
@@ -92,8 +116,8 @@ pub(crate) struct Placement {
 /// CPU devices to choose from where none are asked for: a program takes as many as it states.
 pub(crate) const CPU_DEVICES: usize = 8;
 
-/// What is beyond was not meant.
-const MOST_DEVICES: usize = 4096;
+/// CPU plugins take further devices for another process's, and compile nothing for them.
+pub(crate) const MOST_CPU_DEVICES: usize = 2048;
 
 impl Placement {
     /// Whether the command line says on how many devices.
@@ -117,9 +141,9 @@ impl Placement {
                 "0 devices run nothing: `--devices`, `--replicas` and `--partitions` count from 1",
             ));
         }
-        if self.devices.or(product) > Some(MOST_DEVICES) {
+        if self.devices.or(product) > Some(MOST_CPU_DEVICES) {
             return Err(Failure::usage(format!(
-                "more than {MOST_DEVICES} devices were asked for"
+                "more than {MOST_CPU_DEVICES} devices were asked for"
             )));
         }
         self.plugin.client(
@@ -146,11 +170,45 @@ impl Placement {
             };
             options = options.devices(devices);
         }
+        // It is what comes next.
+        worker::doing_program("compiling");
         Ok(options)
     }
 }
 
 /// Reads a program; a failure names it.
-pub(crate) fn read_program(path: &std::path::Path) -> Result<Program, Failure> {
+pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
+    worker::with_program(path);
+    worker::doing_program("reading");
+    if begins_as_kept(path) {
+        return Err(compiled(path));
+    }
     Ok(Program::from_file(path)?)
+}
+
+/// What compiled programs that were kept begin with.
+const KEPT: &[u8] = b"xlapjrt";
+
+fn begins_as_kept(path: &Path) -> bool {
+    // From a pipe nothing may be taken.
+    let is_file = path.metadata().is_ok_and(|data| data.is_file());
+    let mut start = [0; KEPT.len()];
+    let read = |start: &mut [u8]| File::open(path)?.read_exact(start);
+    is_file && read(&mut start).is_ok() && start == KEPT
+}
+
+/// Why a compiled program isn't taken for a program.
+fn compiled(path: &Path) -> Failure {
+    let whole = files::read(path).and_then(|bytes| Ok(ExecutableHeader::verify(&bytes)?));
+    match whole {
+        Ok(header) => Failure::refused(format!(
+            "{} is `{}`, compiled for {} already and kept: `xla inspect` tells what it is, and a \
+             Rust program loads it (`Client::deserialize`); take the program that it was compiled \
+             from",
+            path.display(),
+            header.signature().name(),
+            header.platform_name()
+        )),
+        Err(failure) => failure.about(path.display()),
+    }
 }

@@ -14,6 +14,7 @@ use crate::npy;
 use crate::plugin_choice::{read_program, Placement};
 use crate::report::{Failure, Report};
 use crate::spec::Spec;
+use crate::worker;
 
 use rounds::{Rounds, Timings};
 
@@ -57,8 +58,11 @@ impl Run {
             self.check_can_be_written(signature)?;
         }
         let arguments = fit::arguments(&self.arguments, &executable)?;
+        worker::doing_program("putting onto devices the arguments of");
         let mut rounds = Rounds::start(&executable, arguments)?;
+        worker::doing_program("running");
         let timings = rounds.run(self.repeat)?;
+        worker::doing_program("reading the outputs of");
         let outputs = read(&rounds)?;
         let written = match &self.out {
             Some(dir) => self.write(dir, &outputs)?,
@@ -122,15 +126,11 @@ impl Run {
                 let file = file.ok_or_else(|| {
                     Failure::refused(format!("NumPy has no {}", array.element_type()))
                 })?;
-                all.push((dir.join(name), file));
+                all.push((name, file));
             }
         }
-        files::make_folder(dir)?;
-        files::write(&all)?;
-        Ok(all
-            .iter()
-            .map(|(path, _)| path.display().to_string())
-            .collect())
+        let paths = files::write_into(dir, all)?.into_iter();
+        Ok(paths.map(|path| path.display().to_string()).collect())
     }
 
     fn shows_all(&self, array: &HostArray<'_>) -> bool {
@@ -199,16 +199,16 @@ impl Run {
         }
         text += &format!("donation: {}\n", rounds.report());
         for given in rounds.report().leaves() {
-            let into = match signature.inputs()[given.argument].donation() {
-                Donation::Into { output, .. } => format!("output {output}"),
-                _ => "nothing, its memory is released".to_owned(),
+            let what = match (
+                given.consumed,
+                signature.inputs()[given.argument].donation(),
+            ) {
+                (true, Donation::Into { output, .. }) => format!("consumed, into output {output}"),
+                (true, _) => "consumed".to_owned(),
+                (false, Donation::Into { .. }) => "not consumed after all".to_owned(),
+                (false, _) => "not consumed, the program donates nothing of it".to_owned(),
             };
-            let consumed = if given.consumed {
-                "consumed"
-            } else {
-                "not consumed"
-            };
-            text += &format!("  {}: {consumed}, into {into}", given.name);
+            text += &format!("  {}: {what}", given.name);
             if signature.replicas() * signature.partitions() > 1 {
                 text += &format!(", on device {}", executable.devices()[given.device].id());
             }

@@ -8,7 +8,7 @@ use xla::{ElementType, Shape};
 /// One `--arg`.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
-    /// As it was written.
+    /// As it was written, with its option.
     pub(crate) text: String,
     /// The position of the only device that gets it.
     pub(crate) device: Option<usize>,
@@ -53,6 +53,7 @@ impl FromStr for Spec {
                 (Some(device), rest)
             }
         };
+        let spec = rest;
         let (passing, rest) = match (rest.strip_prefix("give:"), rest.strip_prefix("lend:")) {
             (Some(rest), _) => (Some(Passing::Give), rest),
             (_, Some(rest)) => (Some(Passing::Lend), rest),
@@ -64,6 +65,7 @@ impl FromStr for Spec {
                  `=ones` or `=@file.npy`"
             )
         })?;
+        let (shape, values) = (shape.trim(), values.trim());
         let shape = match shape {
             "" => None,
             shape => Some(parse_shape(shape)?),
@@ -82,7 +84,10 @@ impl FromStr for Spec {
             },
         };
         Ok(Spec {
-            text: text.to_owned(),
+            text: match device {
+                Some(device) => format!("--arg@{device} {spec}"),
+                None => format!("--arg {spec}"),
+            },
             device,
             passing,
             shape,
@@ -93,11 +98,12 @@ impl FromStr for Spec {
 
 /// Values between commas. Brackets around rows are allowed, and count nothing.
 fn listed(values: &str) -> Vec<String> {
-    let values: String = values.chars().filter(|c| !"[] ".contains(*c)).collect();
-    if values.is_empty() {
+    let values: String = values.chars().filter(|c| !"[]".contains(*c)).collect();
+    if values.trim().is_empty() {
         return Vec::new();
     }
-    values.split(',').map(str::to_owned).collect()
+    let values = values.split(',').map(|value| value.trim().to_owned());
+    values.collect()
 }
 
 /// Reads a shape such as `f32[2,3]`; `f32` has no dimensions.
@@ -140,7 +146,7 @@ fn parse_type(name: &str) -> Result<ElementType, String> {
         None => {
             let known: Vec<&str> = all.by_ref().map(|it| it.name()).collect();
             Err(format!(
-                "`{name}` is no element type: wanted one of {}",
+                "`{name}` is no element type: wanted a type such as `f32[2,3]`, of {}",
                 known.join(", ")
             ))
         }
@@ -170,6 +176,9 @@ mod tests {
         assert!(short.shape.is_none());
         assert_eq!(short.values, Values::Random(7));
         assert_eq!(spec("give:ui8[0]=").values, Values::Listed(Vec::new()));
+        // What stands apart is not one number.
+        let apart = Values::Listed(vec!["1 2".to_owned(), "3".to_owned()]);
+        assert_eq!(spec(" f32[2] = 1 2, 3 ").values, apart);
         assert_eq!(spec("=@a=b.npy").values, Values::File("a=b.npy".into()));
         for (written, shape) in [("i32", "s32[]"), ("i1[4]", "pred[4]"), ("bf16[]", "bf16[]")] {
             let stated = parse_shape(written).expect(written);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::plugin_choice::MOST_CPU_DEVICES;
+
 /// A target of `xla compile`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
@@ -35,7 +37,7 @@ impl FromStr for Target {
                 let count = count
                     .parse()
                     .ok()
-                    .filter(|count| (1..=4096).contains(count));
+                    .filter(|count| (1..=MOST_CPU_DEVICES).contains(count));
                 count.map(|count| Target::Cpu(Some(count)))
             }
             ["tpu", kind, chips] if !kind.is_empty() && !chips.is_empty() => {
@@ -91,6 +93,7 @@ mod tests {
             "",
             "gpu",
             "cpu:0",
+            "cpu:2049",
             "cpu:x",
             "tpu",
             "tpu:v5e",

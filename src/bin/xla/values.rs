@@ -13,17 +13,25 @@ pub(crate) fn array(shape: &Shape, values: &Values) -> Result<HostArray<'static>
     let element_type = shape.element_type();
     let mut bytes = Vec::with_capacity(shape.byte_size());
     match values {
+        // A type without a zero says so.
+        Values::Zeros if element_type == ElementType::F8E8M0FNU => {
+            (0..count).try_for_each(|_| put(element_type, 0, &mut bytes))?;
+        }
         Values::Zeros => return Ok(HostArray::zeros(shape.clone())),
         Values::Listed(texts) => {
-            if texts.len() != count {
-                let values = if texts.len() == 1 { "value" } else { "values" };
-                return Err(format!(
-                    "{shape} has {count} elements, but {} {values} stand there",
-                    texts.len()
-                ));
-            }
+            // First, so that a word that was meant otherwise is told as that.
             for text in texts {
                 parse(element_type, text, &mut bytes)?;
+            }
+            if texts.len() != count {
+                let elements = if count == 1 { "element" } else { "elements" };
+                let values = match texts.len() {
+                    1 => "1 value stands".to_owned(),
+                    count => format!("{count} values stand"),
+                };
+                return Err(format!(
+                    "{shape} has {count} {elements}, but {values} there"
+                ));
             }
         }
         Values::Ones => (0..count).try_for_each(|_| put(element_type, 1, &mut bytes))?,
@@ -44,7 +52,7 @@ pub(crate) fn array(shape: &Shape, values: &Values) -> Result<HostArray<'static>
 /// gives the same numbers everywhere, for ever.
 ///
 /// An element of a float type is what stands in the highest bits, as many as the type holds
-/// exactly (53, 24, 11 or 8), as a fraction from 0 up to 1; a complex one is two of those, the
+/// exactly (53, 24, 11 or 8; of 8 bits 5, 4 or 3; of 4 bits 1), as a fraction from 0 up to 1; a complex one is two of those, the
 /// real part first. An integer is the lowest bits, a truth value the highest bit.
 struct SplitMix64 {
     state: u64,
@@ -86,6 +94,12 @@ fn draw(
                 bytes.extend(numbers.fraction(53).to_ne_bytes());
             }
         }
+        E::F8E3M4 => put_float(element_type, numbers.fraction(5), 0., bytes)?,
+        E::F8E4M3 | E::F8E4M3FN | E::F8E4M3FNUZ | E::F8E4M3B11FNUZ => {
+            put_float(element_type, numbers.fraction(4), 0., bytes)?;
+        }
+        E::F8E5M2 | E::F8E5M2FNUZ => put_float(element_type, numbers.fraction(3), 0., bytes)?,
+        E::F4E2M1FN => put_float(element_type, numbers.fraction(1), 0., bytes)?,
         E::Pred => bytes.push((numbers.next() >> 63) as u8),
         _ if is_integer(element_type) => put(element_type, numbers.next(), bytes)?,
         _ => {
@@ -135,12 +149,38 @@ fn put_float(
 ) -> Result<(), String> {
     use ElementType as E;
     let single = re as f32;
+    // What is too large for some becomes infinite or NaN, and so does what others have no form
+    // for.
+    let check =
+        |back: f64| match (re.is_finite() && !back.is_finite()) || re.is_nan() != back.is_nan() {
+            true => Err(format!("`{re}` is no value of type {element_type}")),
+            false => Ok(()),
+        };
+    macro_rules! small {
+        ($type:ident) => {{
+            let element = $type::from_f32(single);
+            check(element.to_f32().into())?;
+            bytes.push(element.to_bits());
+        }};
+    }
     match element_type {
-        E::F16 => bytes.extend(f16::from_f64(re).to_ne_bytes()),
-        E::Bf16 => bytes.extend(bf16::from_f64(re).to_ne_bytes()),
-        E::F32 => bytes.extend(single.to_ne_bytes()),
+        E::F16 => {
+            let element = f16::from_f64(re);
+            check(element.to_f64())?;
+            bytes.extend(element.to_ne_bytes());
+        }
+        E::Bf16 => {
+            let element = bf16::from_f64(re);
+            check(element.to_f64())?;
+            bytes.extend(element.to_ne_bytes());
+        }
+        E::F32 => {
+            check(single.into())?;
+            bytes.extend(single.to_ne_bytes());
+        }
         E::F64 => bytes.extend(re.to_ne_bytes()),
         E::C64 => {
+            check(single.into())?;
             bytes.extend(single.to_ne_bytes());
             bytes.extend((im as f32).to_ne_bytes());
         }
@@ -148,15 +188,15 @@ fn put_float(
             bytes.extend(re.to_ne_bytes());
             bytes.extend(im.to_ne_bytes());
         }
-        E::F4E2M1FN => bytes.push(F4E2M1FN::from_f32(single).to_bits()),
-        E::F8E3M4 => bytes.push(F8E3M4::from_f32(single).to_bits()),
-        E::F8E4M3 => bytes.push(F8E4M3::from_f32(single).to_bits()),
-        E::F8E4M3FN => bytes.push(F8E4M3FN::from_f32(single).to_bits()),
-        E::F8E4M3FNUZ => bytes.push(F8E4M3FNUZ::from_f32(single).to_bits()),
-        E::F8E4M3B11FNUZ => bytes.push(F8E4M3B11FNUZ::from_f32(single).to_bits()),
-        E::F8E5M2 => bytes.push(F8E5M2::from_f32(single).to_bits()),
-        E::F8E5M2FNUZ => bytes.push(F8E5M2FNUZ::from_f32(single).to_bits()),
-        E::F8E8M0FNU => bytes.push(F8E8M0FNU::from_f32(single).to_bits()),
+        E::F4E2M1FN => small!(F4E2M1FN),
+        E::F8E3M4 => small!(F8E3M4),
+        E::F8E4M3 => small!(F8E4M3),
+        E::F8E4M3FN => small!(F8E4M3FN),
+        E::F8E4M3FNUZ => small!(F8E4M3FNUZ),
+        E::F8E4M3B11FNUZ => small!(F8E4M3B11FNUZ),
+        E::F8E5M2 => small!(F8E5M2),
+        E::F8E5M2FNUZ => small!(F8E5M2FNUZ),
+        E::F8E8M0FNU => small!(F8E8M0FNU),
         _ => {
             return Err(format!(
                 "values of type {element_type} can't be written here"
@@ -168,7 +208,13 @@ fn put_float(
 
 /// Reads one value.
 fn parse(element_type: ElementType, text: &str, bytes: &mut Vec<u8>) -> Result<(), String> {
-    let none = || format!("`{text}` is no value of type {element_type}");
+    let none = || {
+        let words = match text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            true => " (the words are zeros, ones, iota, rand:SEED and @FILE.npy)",
+            false => "",
+        };
+        format!("`{text}` is no value of type {element_type}{words}")
+    };
     match element_type {
         ElementType::Pred => match text {
             "true" | "1" => bytes.push(1),
@@ -177,7 +223,11 @@ fn parse(element_type: ElementType, text: &str, bytes: &mut Vec<u8>) -> Result<(
         },
         // By way of f64 it could be rounded twice.
         ElementType::F32 => {
-            bytes.extend(text.parse::<f32>().map_err(|_| none())?.to_ne_bytes());
+            let number = text.parse::<f32>().map_err(|_| none())?;
+            if number.is_infinite() && text.contains(|c: char| c.is_ascii_digit()) {
+                return Err(none());
+            }
+            bytes.extend(number.to_ne_bytes());
         }
         ElementType::C64 | ElementType::C128 => {
             let Complex { re, im } = text.parse::<Complex<f64>>().map_err(|_| none())?;
@@ -229,7 +279,10 @@ mod tests {
         let fractions = wanted.map(|number| (number >> 40) as f32 / 16_777_216.);
         assert_eq!(made::<f32>("f32[3]", seed.clone()), fractions);
         assert!(fractions.iter().all(|it| (0. ..1.).contains(it)));
-        assert_eq!(made::<bool>("pred[3]", seed), [false, false, true]);
+        assert_eq!(made::<bool>("pred[3]", seed.clone()), [false, false, true]);
+        let sixteenths = wanted.map(|number| (number >> 60) as f32 / 16.);
+        let small = made::<F8E4M3FN>("f8e4m3fn[3]", seed);
+        assert_eq!(small.map_f32(), sixteenths);
     }
 
     #[test]
@@ -283,13 +336,29 @@ mod tests {
             ("u4[1]", &["16"], "0 to 15"),
             ("s32[1]", &["1.5"], "`1.5`"),
             ("pred[1]", &["2"], "true or false"),
-            ("f32[2]", &["1"], "2 elements, but 1 value stand"),
+            ("f32[2]", &["1"], "2 elements, but 1 value stands"),
+            ("f32[1]", &["1", "2"], "1 element, but 2 values stand"),
+            ("f32[1]", &["1 2"], "`1 2`"),
+            ("f32[4]", &["Zeros"], "zeros, ones, iota"),
+            ("f32[1]", &["1e400"], "`1e400`"),
+            ("f16[1]", &["70000"], "`70000`"),
             ("f32[1]", &["x"], "`x`"),
             ("f6e2m3fn[1]", &["1"], "f6e2m3fn"),
+            ("f8e4m3fn[1]", &["500"], "`500`"),
+            ("f8e8m0fnu[1]", &["0"], "`0`"),
         ] {
             let shape = crate::spec::parse_shape(shape).expect(shape);
             let error = array(&shape, &listed(texts)).expect_err(word);
             assert!(error.contains(word), "{error}");
+        }
+        // Nor does what a pattern comes to.
+        for (shape, values) in [
+            ("f8e8m0fnu[2]", Values::Zeros),
+            ("f8e4m3fn[600]", Values::Iota),
+        ] {
+            let shape = crate::spec::parse_shape(shape).expect(shape);
+            let error = array(&shape, &values).expect_err("no such number");
+            assert!(error.contains("is no value of type"), "{error}");
         }
     }
 }

@@ -1,13 +1,15 @@
 //! Compiling for devices that are there, and for those that aren't.
 
 use xla::{
-    Client, ClientOptions, CompileOptions, CompiledProgram, Executable, ExecutableMemoryStats,
-    GpuTarget, Plugin, Program, Signature, Topology,
+    Client, ClientOptions, CompileOptions, CompiledProgram, DonationAdvice, Executable,
+    ExecutableMemoryStats, GpuTarget, Program, Signature, Topology, TopologyOptions,
 };
 
-use crate::plugin_choice::CPU_DEVICES;
+use crate::kept;
+use crate::plugin_choice::{PluginChoice, CPU_DEVICES, MOST_CPU_DEVICES};
 use crate::report::Failure;
 use crate::target::{Gpu, Target};
+use crate::worker;
 
 /// What compiles for a target.
 pub(crate) enum Compiler {
@@ -25,19 +27,26 @@ pub(crate) enum Compiled {
 impl Compiler {
     /// `counted` is how many devices the command line speaks of elsewhere.
     pub(crate) fn for_target(target: &Target, counted: usize) -> Result<Compiler, Failure> {
+        let choice = match target {
+            Target::Cpu(_) => PluginChoice::Cpu,
+            Target::Tpu(_) => PluginChoice::Tpu,
+            Target::Cuda(..) => PluginChoice::Cuda,
+        };
+        let plugin = choice.load()?;
+        worker::doing(format_args!("describing the devices of {target}"));
         Ok(match target {
             Target::Cpu(count) => {
-                let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, 4096));
-                let options = ClientOptions::new().cpu_device_count(count);
-                Compiler::Client(Plugin::cpu()?.client_with(&options)?)
+                let count = count.unwrap_or_else(|| counted.clamp(CPU_DEVICES, MOST_CPU_DEVICES));
+                let options = kept::with_cache(ClientOptions::new()).cpu_device_count(count);
+                Compiler::Client(plugin.client_with(&options)?)
             }
-            Target::Tpu(name) => Compiler::Topology(Topology::tpu(name)?),
+            Target::Tpu(name) => Compiler::Topology(plugin.topology(&TopologyOptions::new(name))?),
             Target::Cuda(kind, shape) => {
                 let gpu = match kind {
                     Gpu::A100 => GpuTarget::a100(),
                     Gpu::H100 => GpuTarget::h100(),
                 };
-                Compiler::Topology(Topology::cuda(&gpu, *shape)?)
+                Compiler::Topology(plugin.topology(&TopologyOptions::gpu(&gpu, *shape))?)
             }
         })
     }
@@ -70,12 +79,48 @@ impl Compiler {
         program: &Program,
         options: &CompileOptions,
     ) -> Result<Compiled, Failure> {
+        worker::doing_program("compiling");
         Ok(match self {
             Compiler::Client(client) => Compiled::Loaded(client.compile(program, options)?),
             Compiler::Topology(topology) => {
                 Compiled::Described(topology.compile(program, options)?)
             }
         })
+    }
+}
+
+/// What the donations come to that an adviser found.
+pub(crate) struct Verified {
+    pub(crate) memory: ExecutableMemoryStats,
+    /// The inputs that the compiler found no output for.
+    pub(crate) refused: Vec<usize>,
+}
+
+impl Compiler {
+    /// Compiles the program with all that it could donate; `compiled` is what it is without.
+    pub(crate) fn verify(
+        &self,
+        advice: &DonationAdvice,
+        program: &Program,
+        compiled: &Compiled,
+        options: &CompileOptions,
+    ) -> Result<Verified, Failure> {
+        worker::doing_program("compiling with more inputs donated");
+        let (memory, refused) = match (self, compiled) {
+            (Compiler::Client(client), _) => {
+                let compared = advice.verify(client, program, options)?;
+                (compared.after, compared.refused)
+            }
+            (Compiler::Topology(_), Compiled::Described(compiled)) => {
+                let compared = advice.verify_compiled(compiled, program, options)?;
+                (compared.after, compared.refused)
+            }
+            (Compiler::Topology(topology), Compiled::Loaded(_)) => {
+                let compared = advice.verify_for(topology, program, options)?;
+                (compared.after, compared.refused)
+            }
+        };
+        Ok(Verified { memory, refused })
     }
 }
 

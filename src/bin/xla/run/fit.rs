@@ -31,7 +31,7 @@ pub(crate) fn arguments(
     }) = beyond
     {
         return Err(Failure::refused(format!(
-            "`--arg {text}` is for the device at position {device}, but {} is run by {devices}",
+            "`{text}` is for the device at position {device}, but {} is run by {devices}",
             signature.name()
         )));
     }
@@ -132,7 +132,7 @@ fn global(input: &Input) -> Option<Shape> {
 
 fn about(error: String, spec: &Spec, signature: &Signature, index: usize) -> Failure {
     Failure::refused(format!(
-        "{}, wanted {}, `--arg {}`: {error}",
+        "{}, wanted {}, `{}`: {error}",
         called(signature, index),
         types(&signature.inputs()[index]),
         spec.text
