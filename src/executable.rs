@@ -80,7 +80,8 @@ impl Executable {
             encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        Executable::load(client, raw, counted)
+        let signature = describe(&raw.executable()?, &client.session().shapes)?;
+        Executable::load(client, raw, signature, counted)
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
@@ -88,16 +89,19 @@ impl Executable {
         let counted = count(client, header.device_ids().len());
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a kept executable"))?;
-        header.check_program(&summary(&raw.executable()?)?)?;
-        Executable::load(client, raw, counted)
+        let compiled = raw.executable()?;
+        let described = Described::of(&compiled)?;
+        header.check_program(&described.summary()?)?;
+        let signature = described.signature(&compiled, &client.session().shapes)?;
+        Executable::load(client, raw, signature, counted)
     }
 
     fn load(
         client: &Client,
         raw: Owned<PJRT_LoadedExecutable>,
+        signature: Signature,
         counted: Option<Paced>,
     ) -> Result<Executable> {
-        let signature = describe(&raw.executable()?, &client.session().shapes)?;
         let indices = raw.devices()?.into_iter();
         let devices: Vec<Device> = indices
             .map(|index| Device::new(client.session(), index))
@@ -200,14 +204,38 @@ impl Described {
     fn module(&self) -> Result<hlo::Module<'_>> {
         program::read_optimized(&self.code, &self.format)
     }
+
+    /// What is kept of it beside its code.
+    fn summary(&self) -> Result<ProgramSummary> {
+        let module = self.module()?;
+        Ok(ProgramSummary::new(&module, self.replicas, self.partitions))
+    }
+
+    fn signature<M: Maker>(
+        &self,
+        compiled: &Owned<PJRT_Executable, M>,
+        shapes: &ShapeTable,
+    ) -> Result<Signature> {
+        let module = self.module()?;
+        collectives::check(&module, self.replicas, self.partitions)?;
+        let signature = Signature::of_module(&module, self.replicas, self.partitions, shapes)?;
+        let stated = compiled.output_count()?;
+        if stated != signature.outputs().len() {
+            return Err(Error::new(
+                Code::Internal,
+                format!(
+                    "the plugin states {stated} outputs, but the compiled program has {}",
+                    signature.outputs().len()
+                ),
+            ));
+        }
+        Ok(signature)
+    }
 }
 
 /// What is kept of a compiled program beside its code.
-pub(crate) fn summary<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<ProgramSummary> {
-    let described = Described::of(described)?;
-    let (replicas, partitions) = (described.replicas, described.partitions);
-    let module = described.module()?;
-    Ok(ProgramSummary::new(&module, replicas, partitions))
+pub(crate) fn summary<M: Maker>(compiled: &Owned<PJRT_Executable, M>) -> Result<ProgramSummary> {
+    Described::of(compiled)?.summary()
 }
 
 /// Counts a program that may turn out to have collectives, from before it is compiled:
@@ -222,22 +250,7 @@ pub(crate) fn describe<M: Maker>(
     compiled: &Owned<PJRT_Executable, M>,
     shapes: &ShapeTable,
 ) -> Result<Signature> {
-    let described = Described::of(compiled)?;
-    let (replicas, partitions) = (described.replicas, described.partitions);
-    let module = described.module()?;
-    collectives::check(&module, replicas, partitions)?;
-    let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
-    let stated = compiled.output_count()?;
-    if stated != signature.outputs().len() {
-        return Err(Error::new(
-            Code::Internal,
-            format!(
-                "the plugin states {stated} outputs, but the compiled program has {}",
-                signature.outputs().len()
-            ),
-        ));
-    }
-    Ok(signature)
+    Described::of(compiled)?.signature(compiled, shapes)
 }
 
 impl fmt::Debug for Executable {

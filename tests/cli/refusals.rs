@@ -251,7 +251,9 @@ fn kept_programs_that_are_damaged_or_meant_otherwise_are_told() {
     ];
     for (bytes, part) in damages {
         let file = folder.write("damaged.xla", bytes);
-        refused(1, &["run", &file], &["damaged.xla", part]);
+        for command in ["run", "inspect"] {
+            refused(1, &[command, &file], &["damaged.xla", part]);
+        }
     }
     // Where not even the beginning is that of one, it is no program either.
     for bytes in [flipped(0), flipped(6), vec![7; 5000]] {

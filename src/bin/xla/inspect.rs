@@ -7,8 +7,7 @@ use serde_json::{json, Value};
 use xla::{ExecutableHeader, Program, ProgramFormat, Signature};
 
 use crate::describe;
-use crate::files;
-use crate::plugin_choice::{read_program, Placement};
+use crate::plugin_choice::{begins_as_kept, read_kept, read_program, Placement};
 use crate::report::{table, Failure, Report};
 
 /// Options of `xla inspect`.
@@ -54,9 +53,8 @@ const LARGE: usize = 32 << 20;
 
 impl Inspect {
     pub(crate) fn report(&self) -> Result<Report, Failure> {
-        if ExecutableHeader::begins(&files::beginning(&self.program)?) {
-            let kept = files::read(&self.program)?;
-            return Ok(self.kept(&ExecutableHeader::read(&kept)?));
+        if begins_as_kept(&self.program) {
+            return Ok(self.kept(&read_kept(&self.program)?));
         }
         let program = read_program(&self.program)?;
         if self.no_compile {

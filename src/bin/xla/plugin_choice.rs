@@ -1,8 +1,6 @@
 //! Which plugin a command uses.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -186,21 +184,16 @@ pub(crate) fn read_program(path: &Path) -> Result<Program, Failure> {
     Ok(Program::from_file(path)?)
 }
 
-/// What compiled programs that were kept begin with.
-const KEPT: &[u8] = b"xlapjrt";
-
-fn begins_as_kept(path: &Path) -> bool {
+/// Whether a file begins as compiled programs do that were kept.
+pub(crate) fn begins_as_kept(path: &Path) -> bool {
     // From a pipe nothing may be taken.
     let is_file = path.metadata().is_ok_and(|data| data.is_file());
-    let mut start = [0; KEPT.len()];
-    let read = |start: &mut [u8]| File::open(path)?.read_exact(start);
-    is_file && read(&mut start).is_ok() && start == KEPT
+    is_file && files::beginning(path).is_ok_and(|first| ExecutableHeader::begins(&first))
 }
 
 /// Why a compiled program isn't taken for a program.
 fn compiled(path: &Path) -> Failure {
-    let whole = files::read(path).and_then(|bytes| Ok(ExecutableHeader::verify(&bytes)?));
-    match whole {
+    match read_kept(path) {
         Ok(header) => Failure::refused(format!(
             "{} is `{}`, compiled for {} already and kept: `xla inspect` tells what it is, and a \
              Rust program loads it (`Client::deserialize`); take the program that it was compiled \
@@ -209,6 +202,12 @@ fn compiled(path: &Path) -> Failure {
             header.signature().name(),
             header.platform_name()
         )),
-        Err(failure) => failure.about(path.display()),
+        Err(failure) => failure,
     }
+}
+
+/// Reads a compiled program that was kept, whose bytes are whole.
+pub(crate) fn read_kept(path: &Path) -> Result<ExecutableHeader, Failure> {
+    let header = ExecutableHeader::verify(&files::read(path)?);
+    header.map_err(|error| Failure::from(error).about(path.display()))
 }
