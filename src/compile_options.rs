@@ -1,21 +1,23 @@
 //! Options for the compiler, typed: what ends the process can't be written.
 
+mod counts;
 mod value;
 
 use std::collections::BTreeMap;
 
 use prost::Message;
 
+use self::counts::{settle, Counts};
 use crate::client::Client;
 use crate::device::Device;
 use crate::device_assignment::{check_devices, DeviceAssignment};
 use crate::error::{Error, Result};
-use crate::program::Program;
+use crate::program::{Declared, Program};
 use crate::proto::{
     CompileOptionsProto, ExecutableBuildOptionsProto, OptionOverride, OptionOverrideProto,
 };
-use crate::signature::plural;
 
+pub(crate) use counts::counted;
 pub use value::OptionValue;
 
 /// How a program is to be compiled. The default suits a program for one device, and
@@ -183,47 +185,13 @@ impl CompileOptions {
             assigned.map(|assignment| assignment.partitions()),
             program,
         )?;
-        let counts = counted(replicas, partitions);
-        let needed = replicas.saturating_mul(partitions);
-        let present = there.ids.len();
-        if needed > present {
-            let Present { whose, remedy, .. } = there;
-            return Err(Error::invalid(format!(
-                "{} is to run on {needed} devices ({counts}), \
-                 but {whose} has {present}; {remedy} or ask for fewer",
-                program.origin()
-            )));
-        }
-        declared.reach.check_groups(program.origin())?;
-        declared
-            .reach
-            .check(program.origin(), replicas, partitions)?;
-        if there.checks_nothing && declared.unread_collectives && needed == 1 {
-            return Err(Error::invalid(format!(
-                "{} is bytecode with collectives, and would be compiled for a single device: ask \
-                 for as many replicas or partitions as it was written for (fewer end the process)",
-                program.origin()
-            )));
-        }
-        if declared.unread_shardings && self.partitions.is_none() && assigned.is_none() {
-            return Err(Error::invalid(format!(
-                "{} is bytecode of a program that is partitioned over devices, and how many there \
-                 are can't be read from it; say `partitions`, or export the program as text",
-                program.origin()
-            )));
-        }
+        let counts = Counts {
+            replicas,
+            partitions,
+        };
+        self.check_counts(counts, &declared, program, there)?;
         let assignment = match (devices, assigned) {
-            (Some(devices), _) => {
-                if devices.len() != needed {
-                    return Err(Error::invalid(format!(
-                        "compile options: {} listed, but {} is to run on {needed} ({counts}); \
-                         list {needed}, or compile it for as many",
-                        plural(devices.len(), "device"),
-                        program.origin()
-                    )));
-                }
-                Some(DeviceAssignment::new(replicas, partitions, &devices)?)
-            }
+            (Some(devices), _) => Some(counts.assign(&devices, program)?),
             (None, Some(assignment)) => {
                 assignment.check(there)?;
                 Some(assignment.clone())
@@ -237,6 +205,47 @@ impl CompileOptions {
             shardy: self.shardy.unwrap_or(declared.shardy),
             assignment,
         })
+    }
+
+    /// Refuses numbers of replicas and partitions for which there are no devices, or which the
+    /// program wasn't written for.
+    fn check_counts(
+        &self,
+        counts: Counts,
+        declared: &Declared,
+        program: &Program,
+        there: &Present,
+    ) -> Result<()> {
+        let origin = program.origin();
+        let needed = counts.devices();
+        let present = there.ids.len();
+        if needed > present {
+            let Present { whose, remedy, .. } = there;
+            return Err(Error::invalid(format!(
+                "{origin} is to run on {needed} devices ({counts}), \
+                 but {whose} has {present}; {remedy} or ask for fewer"
+            )));
+        }
+        declared.reach.check_groups(origin)?;
+        let Counts {
+            replicas,
+            partitions,
+        } = counts;
+        declared.reach.check(origin, replicas, partitions)?;
+        if there.checks_nothing && declared.unread_collectives && needed == 1 {
+            return Err(Error::invalid(format!(
+                "{origin} is bytecode with collectives, and would be compiled for a single device: \
+                 ask for as many replicas or partitions as it was written for (fewer end the process)"
+            )));
+        }
+        let asked = self.partitions.is_some() || self.assignment.is_some();
+        if declared.unread_shardings && !asked {
+            return Err(Error::invalid(format!(
+                "{origin} is bytecode of a program that is partitioned over devices, and how many \
+                 there are can't be read from it; say `partitions`, or export the program as text"
+            )));
+        }
+        Ok(())
     }
 
     /// The ids of the devices that were listed, which can all run one program.
@@ -319,50 +328,4 @@ pub(crate) struct Resolved {
     /// Whether the program states its partitions.
     stated: bool,
     pub(crate) assignment: Option<DeviceAssignment>,
-}
-
-/// `4 replicas x 1 partition`.
-pub(crate) fn counted(replicas: usize, partitions: usize) -> String {
-    format!(
-        "{} x {}",
-        plural(replicas, "replica"),
-        plural(partitions, "partition")
-    )
-}
-
-/// One of two counts: what is asked for must agree with what the program and the
-/// device assignment say, and is taken from them when nothing is asked for.
-fn settle(
-    what: &str,
-    asked: Option<usize>,
-    declared: Option<usize>,
-    assigned: Option<usize>,
-    program: &Program,
-) -> Result<usize> {
-    let count = asked.or(declared).or(assigned).unwrap_or(1);
-    if count == 0 {
-        return Err(Error::invalid(format!(
-            "compile options: {what} is 0; it must be 1 or more"
-        )));
-    }
-    if i32::try_from(count).is_err() {
-        return Err(Error::invalid(format!(
-            "compile options: {count} {what} is out of range"
-        )));
-    }
-    if let Some(declared) = declared.filter(|declared| *declared != count) {
-        return Err(Error::invalid(format!(
-            "compile options: {} asked for, but {} states {declared}; leave it open or \
-             ask for {declared}",
-            plural(count, what.trim_end_matches('s')),
-            program.origin()
-        )));
-    }
-    if let Some(assigned) = assigned.filter(|assigned| *assigned != count) {
-        return Err(Error::invalid(format!(
-            "compile options: the device assignment has {}, but the program is to have {count}",
-            plural(assigned, what.trim_end_matches('s'))
-        )));
-    }
-    Ok(count)
 }

@@ -1,5 +1,6 @@
 //! What a compiled program takes, gives and donates.
 
+mod display;
 mod reading;
 
 use std::fmt;
@@ -344,83 +345,12 @@ impl Signature {
         ))
     }
 
-    /// Told of programs with several partitions.
-    fn write_sharding(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        sharding: &Option<Sharding>,
-    ) -> fmt::Result {
-        match sharding {
-            _ if self.partitions == 1 || !self.is_compiled => Ok(()),
-            Some(sharding) => write!(f, "  {sharding}"),
-            None => f.write_str("  {sharding not known}"),
-        }
-    }
-
     /// How an input is called in messages.
     pub(crate) fn describe_input(&self, index: usize) -> String {
         match self.inputs.get(index).and_then(Input::name) {
             Some(name) => format!("argument {index} (`{name}`)"),
             None => format!("argument {index}"),
         }
-    }
-}
-
-impl fmt::Display for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Signature {
-            name,
-            replicas,
-            partitions,
-            is_compiled,
-            ..
-        } = self;
-        writeln!(
-            f,
-            "{name} ({} x {}){}",
-            plural(*replicas, "replica"),
-            plural(*partitions, "partition"),
-            if *is_compiled { "" } else { ", not compiled" }
-        )?;
-        for (index, input) in self.inputs.iter().enumerate() {
-            write!(f, "  input  {index:>3}  {}{}", input.shape(), input.layout)?;
-            self.write_sharding(f, &input.sharding)?;
-            match input.donation {
-                Donation::Into {
-                    output,
-                    required: false,
-                } => {
-                    write!(f, "  donated into output {output}")?;
-                }
-                Donation::Into {
-                    output,
-                    required: true,
-                } => {
-                    write!(f, "  must be donated into output {output}")?;
-                }
-                Donation::Unused => {
-                    let why = self.why_unused(index).unwrap_or_default();
-                    write!(f, "  offered for donation, but {why}")?;
-                }
-                Donation::Offered => write!(f, "  offered for donation")?,
-                Donation::None => {}
-            }
-            match &input.name {
-                Some(name) => writeln!(f, "  {name}")?,
-                None => writeln!(f)?,
-            }
-        }
-        for (index, output) in self.outputs.iter().enumerate() {
-            write!(
-                f,
-                "  output {index:>3}  {}{}",
-                output.shape(),
-                output.layout
-            )?;
-            self.write_sharding(f, &output.sharding)?;
-            writeln!(f)?;
-        }
-        Ok(())
     }
 }
 
