@@ -125,7 +125,7 @@ fn lessons_are_found_again() {
 fn what_is_taken_out_of_any_example_is_found_again() {
     let client = client(8);
     let all = donations::donating();
-    assert_eq!(all.len(), 18);
+    assert!(all.len() >= 19, "programs of the examples are missing");
     for (name, text) in all {
         let wanted = donations::in_the_text(&text);
         assert!(!wanted.is_empty(), "{name}");

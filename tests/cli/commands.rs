@@ -176,7 +176,7 @@ fn inspect_tells_shardings_and_advice() {
 fn inspect_finds_what_was_taken_out() {
     let folder = Folder::new();
     let all = donations::donating();
-    assert_eq!(all.len(), 18);
+    assert!(all.len() >= 19, "programs of the examples are missing");
     for (name, text) in all {
         let copy = folder.write(&format!("{name}.mlir"), donations::stripped(&text));
         let told = json(&["inspect", &copy]);
