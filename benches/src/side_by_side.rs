@@ -121,7 +121,7 @@ pub struct Pairs {
 /// Lets both take turns for a while. `to` says how many make a batch of that length.
 pub fn pairs(batch: Duration, of: Timed<'_>, to: Timed<'_>) -> Pairs {
     // All batches together, about.
-    let total = Duration::from_millis(if is_short() { 120 } else { 4000 });
+    let total = Duration::from_millis(if is_short() { 120 } else { 1500 });
     let fewest = if is_short() { 4 } else { 8 };
     let each = batch_size(to, batch);
     let mut times = Vec::new();
