@@ -63,6 +63,7 @@ pub struct ArgumentList<'a> {
 struct Comparison<'a> {
     site: Site<'a>,
     left: slice::Iter<'a, PlannedInput>,
+    seen: usize,
     fit: bool,
 }
 
@@ -123,6 +124,7 @@ impl<'a> ArgumentList<'a> {
         self.comparison = Some(Comparison {
             site: executable.site(position),
             left: executable.plan.inputs.iter(),
+            seen: 0,
             fit: true,
         });
     }
@@ -136,7 +138,10 @@ impl<'a> ArgumentList<'a> {
 
     /// How many arguments there are.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        match &self.comparison {
+            None => self.slots.len(),
+            Some(comparison) => comparison.seen,
+        }
     }
 
     /// The arguments, of a list of which none was taken.
@@ -197,7 +202,7 @@ impl<'a> ArgumentList<'a> {
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
+        self.len() == 0
     }
 }
 
@@ -206,6 +211,7 @@ impl Comparison<'_> {
     fn see(&mut self, argument: &Argument<'_>) {
         let buffer = argument.buffer();
         let input = self.left.next();
+        self.seen += 1;
         self.fit &= input.is_some_and(|input| self.site.has(buffer, input));
     }
 }
@@ -259,7 +265,10 @@ impl<'a> Arguments<'a> for &'a Buffer {
 
 impl<'a> Arguments<'a> for ArgumentList<'a> {
     fn append_to(mut self, list: &mut ArgumentList<'a>) {
-        list.slots.append(&mut self.slots);
+        match &mut list.comparison {
+            None => list.slots.append(&mut self.slots),
+            Some(comparison) => self.iter().for_each(|argument| comparison.see(argument)),
+        }
     }
 }
 

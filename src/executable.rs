@@ -34,6 +34,8 @@ pub struct Executable {
     pub(crate) devices: Vec<Device>,
     /// Whether a launch waits for pending arguments and for the launch before it.
     pub(crate) paced: bool,
+    /// What it was loaded from, if it was: of a loaded one, the CPU plugins serialise no code.
+    payload: Option<Box<[u8]>>,
     /// Whether a launch waits for what is lent where the program donates.
     pub(crate) copies_lent: bool,
 }
@@ -93,7 +95,11 @@ impl Executable {
         let described = Described::of(&compiled)?;
         header.check_program(&described.summary()?)?;
         let signature = described.signature(&compiled, &client.session().shapes)?;
-        Executable::load(client, raw, signature, counted)
+        let loaded = Executable::load(client, raw, signature, counted)?;
+        Ok(Executable {
+            payload: Some(payload.into()),
+            ..loaded
+        })
     }
 
     fn load(
@@ -118,6 +124,7 @@ impl Executable {
             paced,
             copies_lent: signature.donates() && on_cpu,
             raw,
+            payload: None,
             plan: Plan::of(&signature),
             signature,
             devices,
@@ -157,6 +164,9 @@ impl Executable {
     /// plugin and version (`PJRT_Executable_Serialize`). Before them stands what
     /// [`ExecutableHeader`](crate::ExecutableHeader) reads.
     ///
+    /// One that was loaded so, or came from a compile cache, keeps what it was loaded from in
+    /// memory, and that is given again.
+    ///
     /// # Errors
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
@@ -166,7 +176,14 @@ impl Executable {
     /// As [`Executable::serialize`], with the key of a compile cache.
     pub(crate) fn serialize_for(&self, cache_key: Option<&[u8]>) -> Result<Vec<u8>> {
         let described = self.raw.executable()?;
-        let payload = described.serialize()?;
+        let serialized;
+        let payload = match &self.payload {
+            Some(payload) => payload,
+            None => {
+                serialized = described.serialize()?;
+                &serialized[..]
+            }
+        };
         let client = self.client();
         let header = HeaderProto {
             origin: Some(Origin::here(&client)),
@@ -177,7 +194,7 @@ impl Executable {
             cache_key: cache_key.map(<[u8]>::to_vec),
             ..HeaderProto::default()
         };
-        serialized::wrap(header, &payload)
+        serialized::wrap(header, payload)
     }
 }
 

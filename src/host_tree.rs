@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
 
+use crate::brief::{brief, brief_debug};
 use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::host_array::HostArray;
 use crate::memory::Place;
 use crate::shape::Shape;
 use crate::sharding::Block;
-use crate::signature::plural;
 use crate::tree::{type_name, Source, Structure, Tree};
 
 /// The values of a tree `T` in host memory: an array for each of its buffers. A batch that
@@ -64,12 +64,16 @@ impl<'a, T: Tree> HostTree<'a, T> {
         let leaves: Vec<HostArray<'a>> = leaves.into_iter().collect();
         if leaves.len() != structure.leaf_count() {
             return Err(Error::invalid(format!(
-                "{} were given for a tree of {}: {structure:?}",
-                plural(leaves.len(), "array"),
+                "{} given for a tree of {}: {}",
+                match leaves.len() {
+                    1 => "1 array was".to_owned(),
+                    count => format!("{count} arrays were"),
+                },
                 match structure.leaf_count() {
                     1 => "1 leaf".to_owned(),
                     count => format!("{count} leaves"),
-                }
+                },
+                brief_debug(&structure)
             )));
         }
         Ok(HostTree {
@@ -140,7 +144,9 @@ impl<'a, T: Tree> HostTree<'a, T> {
         let found = found.collect::<Result<Vec<_>>>()?;
         if let Some(name) = named.keys().min() {
             return Err(Error::invalid(format!(
-                "`{name}` is no leaf of `{root}`, which is {structure:?}"
+                "`{}` is no leaf of `{root}`, which is {}",
+                brief(name),
+                brief_debug(&structure)
             )));
         }
         HostTree::with_structure(structure, found)

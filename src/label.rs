@@ -1,6 +1,6 @@
 //! Names that buffers are counted under.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
 use parking_lot::Mutex;
@@ -21,6 +21,10 @@ static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
 thread_local! {
     static CURRENT: Cell<Number> = const { Cell::new(NONE) };
+    /// The thread's live guards, the innermost last, each with a number of its own: they may be
+    /// dropped in another order than they were made in, as fields of a struct are.
+    static SCOPES: RefCell<Vec<(u64, Number)>> = const { RefCell::new(Vec::new()) };
+    static MADE: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Counts the buffers that this thread makes under a name, until the guard is dropped: see
@@ -45,25 +49,36 @@ thread_local! {
 /// # }
 /// ```
 pub fn label(name: &'static str) -> LabelScope {
+    let number = number_of(name);
+    let id = MADE.get();
+    MADE.set(id + 1);
+    // While the thread ends there are no guards to come back to.
+    let _ = SCOPES.try_with(|scopes| scopes.borrow_mut().push((id, number)));
+    CURRENT.set(number);
     LabelScope {
-        outer: CURRENT.replace(number_of(name)),
+        id,
         this_thread: PhantomData,
     }
 }
 
 /// While it lives, the buffers that its thread makes are counted under a name: see [`label`].
-/// Dropped, it brings back the label from before.
+/// Dropped, it leaves the label of the innermost guard that still lives.
 #[must_use = "the label ends when this is dropped"]
 #[derive(Debug)]
 pub struct LabelScope {
-    outer: Number,
+    id: u64,
     /// The label is a thread's.
     this_thread: PhantomData<*const ()>,
 }
 
 impl Drop for LabelScope {
     fn drop(&mut self) {
-        CURRENT.set(self.outer);
+        let innermost = SCOPES.try_with(|scopes| {
+            let mut scopes = scopes.borrow_mut();
+            scopes.retain(|(id, _)| *id != self.id);
+            scopes.last().map_or(NONE, |(_, number)| *number)
+        });
+        CURRENT.set(innermost.unwrap_or(NONE));
     }
 }
 

@@ -104,6 +104,7 @@ mod account;
 mod advice;
 mod argument;
 mod async_upload;
+mod brief;
 mod buffer;
 mod cache;
 mod call_error;

@@ -1,6 +1,7 @@
 //! What types and trees are held against: a program with the names of its parameters. It is the
 //! same for one device and for many.
 
+use crate::brief::brief_debug;
 use crate::error::{Error, Result};
 use crate::roots::{check_order, lent_donor, Roots, Structures};
 use crate::signature::{plural, Signature};
@@ -81,7 +82,9 @@ impl TypedProgram<'_> {
     ) -> Result<Structure> {
         if let Some(constant) = constant.filter(|constant| *constant != structure) {
             return Err(Error::invalid(format!(
-                "the results of {self} are {constant:?}, which {structure:?} is not"
+                "the results of {self} are {}, which {} is not",
+                brief_debug(&constant),
+                brief_debug(&structure)
             )));
         }
         self.check_results(&structure)?;

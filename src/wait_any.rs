@@ -61,7 +61,8 @@ fn wait(events: &[&Event], deadline: Option<Instant>) -> Result<Option<usize>> {
             return Ok(Some(position));
         }
     }
-    let bell = BELL.with(Arc::clone);
+    // While the thread ends it may be gone.
+    let bell = BELL.try_with(Arc::clone).unwrap_or_default();
     let waker = Waker::from(Arc::clone(&bell));
     loop {
         bell.hush();

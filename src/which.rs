@@ -1,5 +1,6 @@
 //! Which input of a program is meant.
 
+use crate::brief::brief;
 use crate::error::{Error, Result};
 use crate::leaf_order::keys;
 use crate::signature::{plural, Signature};
@@ -80,7 +81,7 @@ fn unknown(signature: &Signature, name: &str) -> Error {
     let names = signature.inputs().iter().filter_map(|input| input.name());
     let known = match listed(names) {
         none if none.is_empty() => "names none of its inputs; say the number".to_owned(),
-        known => format!("has no input `{name}`; it has {known}"),
+        known => format!("has no input `{}`; it has {known}", brief(name)),
     };
     Error::invalid(format!("`{}` {known}", signature.name()))
 }

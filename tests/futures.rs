@@ -5,6 +5,7 @@
 
 mod cpu;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{pin, Pin};
@@ -453,4 +454,39 @@ fn a_tree_is_uploaded_while_the_program_goes_on() {
     let outcome = tree.expect("three").to_device_async(&device);
     let error = outcome.map(drop).expect_err("no truth value");
     assert!(error.message().contains("`[1][1]`"), "{error}");
+}
+
+#[test]
+fn events_are_waited_for_while_a_thread_ends() {
+    /// Waits when it is dropped, and says what came of it.
+    struct Late(Event, mpsc::Sender<usize>);
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            let first = wait_any(&[&self.0]).expect("it fires");
+            self.1.send(first).expect("somebody listens");
+        }
+    }
+
+    thread_local! {
+        static LATE: RefCell<Option<Late>> = const { RefCell::new(None) };
+    }
+
+    let (_client, device) = one_device();
+    let (mut upload, buffer) = pending(&device);
+    let event = buffer.ready().expect("an event");
+    let (mut another, other) = pending(&device);
+    let (said, heard) = mpsc::channel();
+    let ending = thread::spawn(move || {
+        // It goes last: what the library keeps for the thread was made after it.
+        LATE.with(|late| *late.borrow_mut() = Some(Late(event, said)));
+        let other = other.ready().expect("an event");
+        assert_eq!(wait_any_timeout(&[&other], MOMENT).expect("waits"), None);
+    });
+    // It is in its destructor by then, or is about to be: both must do.
+    thread::sleep(MOMENT * 3);
+    send(&mut upload);
+    assert_eq!(heard.recv_timeout(LONG).expect("it has waited"), 0);
+    ending.join().expect("no panic");
+    send(&mut another);
 }

@@ -10,7 +10,9 @@ use std::sync::Mutex;
 
 use cpu::{client, compiled_text, device, values, vector};
 use xla::tree::{Key, Source, Structure};
-use xla::{ArgumentList, Buffer, Client, Code, Device, Function, FunctionError, Give, Ref, Tree};
+use xla::{
+    ArgumentList, Arguments, Buffer, Client, Code, Device, Function, FunctionError, Give, Ref, Tree,
+};
 
 /// A client with one device.
 struct World {
@@ -328,6 +330,72 @@ fn two_liars_that_make_up_for_each_other_have_nothing_lent_consumed() {
         .call((giver, &Liar::new(vec![], vec![])))
         .expect("three in all");
     assert_eq!(values(&first), [101., 202., 303., 404.]);
+}
+
+/// An honest one, which lends by way of a list of its own, and looks how long lists are.
+struct Careful([Buffer; 2]);
+
+impl Careful {
+    fn pass<'a>(leaves: &mut ArgumentList<'a>, each: impl Fn(&mut ArgumentList<'a>, usize)) {
+        let before = leaves.len();
+        let mut own = ArgumentList::new();
+        assert!(own.is_empty());
+        each(&mut own, 0);
+        each(&mut own, 1);
+        assert_eq!(own.len(), 2);
+        own.append_to(leaves);
+        assert_eq!(leaves.len(), before + 2);
+        assert!(!leaves.is_empty());
+    }
+}
+
+impl Tree for Careful {
+    const LEAVES: Option<usize> = Some(2);
+
+    fn structure(&self) -> Structure {
+        list_of(2)
+    }
+
+    fn constant_structure() -> Option<Structure> {
+        Some(list_of(2))
+    }
+
+    fn give(self, leaves: &mut ArgumentList<'_>) {
+        let own: [_; 2] = self.0.map(|leaf| Mutex::new(Some(leaf)));
+        Careful::pass(leaves, |list, index| {
+            list.push(own[index].lock().expect("no panic").take().expect("once"));
+        });
+    }
+
+    fn lend<'a>(&'a self, leaves: &mut ArgumentList<'a>) {
+        Careful::pass(leaves, |list, index| list.push(&self.0[index]));
+    }
+
+    fn rebuild(source: &mut Source<'_>) -> xla::Result<Self> {
+        Ok(Careful([source.leaf()?, source.leaf()?]))
+    }
+}
+
+#[test]
+fn lists_may_be_made_of_lists_and_know_how_long_they_are() {
+    let world = World::new();
+    type Add = Function<(Give<Careful>, Ref<Buffer>), Careful>;
+    let add: Add = compiled_text(&world.client, ADD_TO_BOTH)
+        .typed()
+        .expect("it fits");
+    let c = vector(&world.device, &C);
+    let state = || Careful([vector(&world.device, &A), vector(&world.device, &B)]);
+    let sums = add.call((state(), &c)).expect("a call");
+    assert_eq!(values(&sums.0[0]), [101., 202., 303., 404.]);
+    // What doesn't fit is seen while it is lent, before anything is given.
+    let other = Careful([
+        vector(&world.device, &A),
+        Buffer::scalar(&world.device, 1f32).expect("a scalar"),
+    ]);
+    let error = add.call((other, &c)).err().expect("a scalar is no vector");
+    assert!(error.is_refusal(), "{error}");
+    let (other, ()) = error.into_given().expect("whole");
+    assert_eq!(values(&other.0[0]), A);
 }
 
 /// Its leaves are those of a type that claims another structure than it has.

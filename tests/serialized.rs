@@ -192,6 +192,11 @@ fn what_is_loaded_gives_and_donates_as_jax_does() {
         let lesson = lesson(name);
         let bytes = compiled(&client, name).serialize().expect("bytes");
         let loaded = client.deserialize(&bytes).expect("loads");
+        // What was loaded can be kept again, and is the same: plugins give of it no code.
+        let again = loaded.serialize().expect("bytes");
+        assert_eq!(again, bytes, "{name}");
+        drop(loaded);
+        let loaded = client.deserialize(&again).expect("loads");
         let devices = loaded.devices().to_vec();
         let arguments: Vec<Vec<Buffer>> = devices
             .iter()

@@ -1,6 +1,7 @@
 //! What is compared before a typed program runs on many devices.
 
 use crate::argument::ArgumentList;
+use crate::brief::brief_debug;
 use crate::error::{Error, Result};
 use crate::roots::Structures;
 use crate::signature::plural;
@@ -103,10 +104,12 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         for (parameter, ((_, own), (_, first))) in pairs {
             if own != first {
                 return Err(Error::invalid(format!(
-                    "`{}` of {} is {own:?} on device {position}, but {first:?} on device 0; build it \
-                     alike on all devices",
+                    "`{}` of {} is {} on device {position}, but {} on device 0; build it alike on all \
+                     devices",
                     self.roots.name(parameter),
-                    self.typed()
+                    self.typed(),
+                    brief_debug(own),
+                    brief_debug(first)
                 )));
             }
         }

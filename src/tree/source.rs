@@ -1,6 +1,7 @@
 //! Rebuilding.
 
 use super::{Key, Structure, Tree};
+use crate::brief::brief_debug;
 use crate::buffer::Buffer;
 use crate::error::{Code, Error, Result};
 
@@ -65,8 +66,8 @@ impl<'s> Source<'s> {
         Err(Error::new(
             Code::FailedPrecondition,
             format!(
-                "the structure of a {name} was wanted, not {:?}",
-                self.structure
+                "the structure of a {name} was wanted, not {}",
+                brief_debug(self.structure)
             ),
         ))
     }
@@ -86,7 +87,7 @@ impl<'s> Source<'s> {
         self.structure = child.ok_or_else(|| {
             Error::new(
                 Code::OutOfRange,
-                format!("the structure {outer:?} has no part {index}"),
+                format!("the structure {} has no part {index}", brief_debug(outer)),
             )
         })?;
         let rebuilt = rebuild(self);

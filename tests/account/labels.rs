@@ -40,6 +40,29 @@ fn labels_nest_and_end() {
 }
 
 #[test]
+fn guards_may_end_in_any_order() {
+    let client = client(1);
+    let here = device(&client, 0);
+    let named = || kilobytes(&here).label();
+    {
+        // Fields are dropped in the order of their declaration.
+        let _guards = (label("any_order: outer"), label("any_order: inner"));
+        assert_eq!(named(), Some("any_order: inner"));
+    }
+    assert_eq!(named(), None, "no guard lives");
+    let [one, two, three] = ["any_order: 1", "any_order: 2", "any_order: 3"].map(label);
+    drop(two);
+    assert_eq!(named(), Some("any_order: 3"));
+    drop(three);
+    assert_eq!(named(), Some("any_order: 1"));
+    let four = label("any_order: 4");
+    drop(one);
+    assert_eq!(named(), Some("any_order: 4"));
+    drop(four);
+    assert_eq!(named(), None);
+}
+
+#[test]
 fn a_label_goes_with_donated_memory() {
     let client = client(1);
     let here = device(&client, 0);

@@ -157,11 +157,28 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| unreadable(path, &error))
 }
 
+/// The bytes of a file, of which no more than the first are read if they are not as they should
+/// be: what they are not may have no end.
+pub(crate) fn read_if(path: &Path, begins: impl FnOnce(&[u8]) -> bool) -> Result<Vec<u8>, Failure> {
+    let unreadable = |error| unreadable(path, &error);
+    let mut file = fs::File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let mut first = Read::by_ref(&mut file).take(FIRST);
+    first.read_to_end(&mut bytes).map_err(unreadable)?;
+    if begins(&bytes) {
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    Ok(bytes)
+}
+
+/// How many bytes tell a form.
+const FIRST: u64 = 64;
+
 /// The first bytes of a file, by which a form is told.
 pub(crate) fn beginning(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut first = Vec::new();
     let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
-    file.take(64)
+    file.take(FIRST)
         .read_to_end(&mut first)
         .map_err(|error| unreadable(path, &error))?;
     Ok(first)

@@ -126,7 +126,7 @@ impl Said {
     }
 }
 
-/// Nobody else writes it: it differs from worker to worker.
+/// Nobody else writes it: it differs from worker to worker, and names this process.
 fn mark() -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let now = now.unwrap_or_default().as_nanos();

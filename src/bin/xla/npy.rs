@@ -37,6 +37,11 @@ pub(crate) struct Header {
     start: usize,
 }
 
+/// Whether a file begins as one of these does.
+pub(crate) fn begins(file: &[u8]) -> bool {
+    file.starts_with(MAGIC)
+}
+
 impl Header {
     /// Reads the head of a file.
     pub(crate) fn read(file: &[u8]) -> Result<Header, Refusal> {

@@ -23,10 +23,10 @@ use rounds::{Rounds, Timings};
 pub(crate) struct Run {
     /// StableHLO (text, bytecode or portable artifact) or an HLO protobuf
     program: PathBuf,
-    /// An argument, in the program's order: `f32[2,3]=1,2,3,4,5,6`, `f32[4]=zeros`, `ones`,
-    /// `iota`, `rand:SEED` or `@file.npy`
+    /// An argument, in the program's order: `f32[2,3]=1,2,3,4,5,6`, `f32[4]=zeros`, `=ones`,
+    /// `=iota`, `=rand:SEED` or `=@file.npy`
     ///
-    /// The type may be left out: `=zeros`. Of an array that the program splits over its devices,
+    /// The type may be left out, as in the last four. Of an array that the program splits over its devices,
     /// write all of it. `lend:` or `give:` before it says whether the program may consume it;
     /// else what the program donates is given, and the rest is lent. `--arg@D SPEC`, or
     /// `--arg-on D=SPEC`, is for the device at position D alone.

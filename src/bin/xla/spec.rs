@@ -44,9 +44,12 @@ impl FromStr for Spec {
         let (device, rest) = match text.strip_prefix('@') {
             None => (None, text),
             Some(rest) => {
-                let (device, rest) = rest
-                    .split_once('=')
-                    .ok_or("wanted a value after `--arg@D`")?;
+                let (device, rest) = rest.split_once('=').ok_or_else(|| {
+                    format!(
+                        "`{text}` has no `=`: the values of a file are `=@file.npy`, and those for \
+                         one device `--arg@D SPEC`"
+                    )
+                })?;
                 let device = device.parse().map_err(|_| {
                     format!("`{device}` is no device: wanted its position, such as 0 in `--arg@0`")
                 })?;

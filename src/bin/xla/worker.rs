@@ -34,6 +34,10 @@ pub(crate) fn begin() -> io::Result<bool> {
     };
     // What a plugin starts is no worker. No other thread runs yet.
     env::remove_var(VARIABLE);
+    // Neither is what finds the variable in its environment by chance.
+    if !is_of_parent(&mark) {
+        return Ok(false);
+    }
     let channel = Channel {
         mark,
         out: own_stdout()?,
@@ -43,6 +47,19 @@ pub(crate) fn begin() -> io::Result<bool> {
     *lock() = Some(channel);
     leave_with_parent();
     Ok(true)
+}
+
+/// A mark names the process that made it.
+fn is_of_parent(mark: &str) -> bool {
+    #[cfg(unix)]
+    {
+        let parent = std::os::unix::process::parent_id().to_string();
+        mark.split(' ').nth(1) == Some(&parent)
+    }
+    #[cfg(not(unix))]
+    {
+        !mark.is_empty()
+    }
 }
 
 /// Past the buffer, which would take frames apart.

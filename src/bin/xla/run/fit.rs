@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use xla::{Donation, Executable, HostArray, Input, Shape, Signature};
 
 use crate::files;
-use crate::npy::Header;
+use crate::npy::{self, Header};
 use crate::report::Failure;
 use crate::spec::{Passing, Spec, Values};
 use crate::values;
@@ -150,8 +150,8 @@ fn whole(spec: &Spec, signature: &Signature, index: usize) -> Result<HostArray<'
         return Err(format!("got {stated}"));
     }
     if let Values::File(path) = &spec.values {
-        let file = files::read(path).map_err(|error| error.to_string())?;
         let in_file = |error: String| format!("{}: {error}", path.display());
+        let file = files::read_if(path, npy::begins).map_err(|error| error.to_string())?;
         let header = Header::read(&file).map_err(in_file)?;
         let as_bits = spec.shape.is_some();
         let array = header.array(&file, local.element_type(), as_bits);
