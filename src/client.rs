@@ -298,6 +298,9 @@ impl Client {
     /// Compiles a program and loads it on the devices that `options` name
     /// (`PJRT_Client_Compile`). A client with a [`CompileCache`] looks there first.
     ///
+    /// Not to be called by a thread that is ending, in a destructor of its local values: by then
+    /// XLA's own may be gone, and older CPU plugins end the process.
+    ///
     /// # Errors
     /// The program is not what its format says, or needs more devices than there
     /// are; an option is refused; the compiler fails. What would end the
