@@ -3,6 +3,7 @@
 
 mod copy;
 mod read;
+pub(crate) use read::copied;
 
 use std::fmt;
 use std::sync::Arc;
@@ -322,9 +323,15 @@ impl Buffer {
                 self.form()
             )));
         }
-        self.wait()?;
+        self.wait_for_values()?;
+        let values = self.raw().host_slice(count)?.ok_or_else(|| {
+            Error::new(
+                Code::Unimplemented,
+                "the buffer's memory can't be looked at from the host; copy it with `to_host`",
+            )
+        })?;
         Ok(HostView {
-            values: self.raw().host_slice(count)?,
+            values,
             buffer: self,
         })
     }

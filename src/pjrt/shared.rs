@@ -22,7 +22,7 @@ use super::host_values::HostValues;
 use super::owned::Owned;
 use crate::client::Session;
 use crate::element::ElementType;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 
 /// Makes a buffer of owned memory, which stays until XLA has finished with it. On failure
 /// the memory comes back.
@@ -229,30 +229,25 @@ impl Owned<PJRT_Buffer> {
         Ok(args.buffer_pointer)
     }
 
-    /// The memory of a buffer that is ready, dense, of `count` elements, and on the host.
+    /// The memory of a buffer that is ready, of `count` elements of a byte or more. `None` where
+    /// the host can't look at it, or they don't lie there densely.
     ///
-    /// The caller has seen to all four. The slice borrows the buffer, so it can't be given
+    /// The caller has waited for the values. The slice borrows the buffer, so it can't be given
     /// or dropped meanwhile, and nothing writes to what is only lent.
-    pub(crate) fn host_slice<T: Plain>(&self, count: usize) -> Result<&[T]> {
+    pub(crate) fn host_slice<T: Plain>(&self, count: usize) -> Result<Option<&[T]>> {
         if count == 0 {
-            return Ok(&[]);
+            return Ok(Some(&[]));
         }
-        if !self.is_on_cpu()? || self.on_device_size()? < count * size_of::<T>() {
-            return Err(Error::new(
-                Code::Unimplemented,
-                "the buffer's memory can't be looked at from the host; copy it with `to_host`",
-            ));
+        if !self.is_on_cpu()? || self.on_device_size()? != count * size_of::<T>() {
+            return Ok(None);
         }
         let start = self.address()? as *const T;
         if start.is_null() || !start.is_aligned() {
-            return Err(Error::new(
-                Code::Internal,
-                format!("the plugin gives {start:?} as the buffer's memory"),
-            ));
+            return Ok(None);
         }
-        // SAFETY: host memory of at least this size, aligned, initialised since the buffer is
-        // ready, and alive and unchanged as long as the buffer is borrowed (fact 16: no one
-        // else can donate it).
-        Ok(unsafe { std::slice::from_raw_parts(start, count) })
+        // SAFETY: host memory of this size, aligned, initialised since the buffer is ready, and
+        // alive and unchanged as long as the buffer is borrowed (fact 16: no one else can
+        // donate it).
+        Ok(Some(unsafe { std::slice::from_raw_parts(start, count) }))
     }
 }
