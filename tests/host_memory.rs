@@ -82,6 +82,57 @@ fn a_host_vec_is_aligned_whatever_its_length_and_type() {
 }
 
 #[test]
+fn zeros_take_no_memory_until_they_are_touched() {
+    let ended = in_child("zeros_take_no_memory_until_they_are_touched", || {
+        let before = resident();
+        let mut zeros = HostVec::<f32>::zeroed(1 << 28);
+        let bytes = xla::Shape::new(xla::ElementType::U8, &[1 << 30]).expect("a shape");
+        let array = xla::HostArray::zeros(bytes);
+        check_resident(before);
+        assert_eq!((zeros[(1 << 28) - 1], array.as_bytes()[1 << 29]), (0., 0));
+        zeros[1 << 27] = 1.;
+        assert_eq!(zeros[1 << 27], 1.);
+        check_resident(before);
+        // Memory that held something before is cleared.
+        for len in [1, 100, 5000, 100_000, 1 << 20] {
+            for _ in 0..4 {
+                let mut list = HostVec::<u8>::zeroed(len);
+                assert!(list.iter().all(|byte| *byte == 0), "{len}");
+                list.fill(0xff);
+            }
+        }
+    });
+    ended.check_well();
+}
+
+#[test]
+fn given_memory_may_be_the_last_of_a_client_that_a_run_uses() {
+    let ended = in_child(
+        "given_memory_may_be_the_last_of_a_client_that_a_run_uses",
+        || {
+            for round in 0..40 {
+                let (client, device) = one_device();
+                let slow = compiled_text(&client, SLOW);
+                let (buffer, _) = shared(&device, 1., SLOW_LENGTH);
+                let n = Buffer::scalar(&device, 20_000i32).expect("a number");
+                // Under way when the last handles go, or read and dropped at once.
+                let output = slow.run((&buffer, n)).expect("runs");
+                let other = std::thread::spawn(move || drop(buffer));
+                if round % 2 == 0 {
+                    let sum = output.into_single().expect("one");
+                    drop(sum.to_host_async::<f32>().expect("starts"));
+                } else {
+                    drop(output);
+                }
+                drop((client, device, slow));
+                other.join().expect("drops");
+            }
+        },
+    );
+    ended.check_well();
+}
+
+#[test]
 fn a_host_vec_is_a_list_of_its_own() {
     fn free<T: Send + Sync + 'static>(value: T) -> T {
         value

@@ -1,6 +1,6 @@
 //! Host memory aligned as XLA wants it for sharing.
 
-use std::alloc::{alloc_zeroed, dealloc, handle_alloc_error, Layout};
+use std::alloc::{alloc, alloc_zeroed, dealloc, handle_alloc_error, Layout};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
@@ -21,6 +21,9 @@ const ALIGNMENT: usize = 64;
 pub struct HostVec<T: Plain> {
     start: NonNull<T>,
     len: usize,
+    /// What was allocated, of which the list begins at the first aligned address. Dangling where
+    /// there are no bytes.
+    block: NonNull<u8>,
 }
 
 // SAFETY: it owns plain numbers, as `Vec<T>` does.
@@ -40,29 +43,69 @@ impl<T: Plain> HostVec<T> {
         }
     }
 
-    /// `len` zeros, where there is memory for them.
+    /// `len` zeros, where there is memory for them. Large ones are made by the system when they
+    /// are first touched.
     pub(crate) fn try_zeroed(len: usize) -> Option<HostVec<T>> {
-        let layout = Self::layout(len);
-        if layout.size() == 0 {
-            let start = NonNull::dangling();
-            return Some(HostVec { start, len });
-        }
-        // SAFETY: the layout has a size.
-        let start = unsafe { alloc_zeroed(layout) }.cast::<T>();
-        // All-zero bytes are a value of every `Plain`.
-        NonNull::new(start).map(|start| HostVec { start, len })
+        // SAFETY: all-zero bytes are a value of every `Plain`.
+        unsafe { HostVec::allocated(len, alloc_zeroed) }
     }
 
     /// The same values in memory of their own.
     pub fn from_slice(values: &[T]) -> HostVec<T> {
-        let mut copy = HostVec::zeroed(values.len());
-        copy.copy_from_slice(values);
-        copy
+        match HostVec::try_from_slice(values) {
+            Some(copy) => copy,
+            None => handle_alloc_error(Self::layout(values.len())),
+        }
     }
 
+    /// The same values in memory of their own, where there is some.
+    pub(crate) fn try_from_slice(values: &[T]) -> Option<HostVec<T>> {
+        // SAFETY: filled below, before anybody sees it: as many elements, and new memory
+        // overlaps nothing.
+        unsafe {
+            let copy = HostVec::allocated(values.len(), alloc)?;
+            values
+                .as_ptr()
+                .copy_to_nonoverlapping(copy.start.as_ptr(), values.len());
+            Some(copy)
+        }
+    }
+
+    /// A list in memory that `allocate` gives.
+    ///
+    /// # Safety
+    /// `allocate` is the allocator's. What it leaves without values is written before it is read.
+    unsafe fn allocated(len: usize, allocate: unsafe fn(Layout) -> *mut u8) -> Option<HostVec<T>> {
+        let layout = Self::layout(len);
+        if layout.size() == 0 {
+            return Some(HostVec {
+                start: NonNull::dangling(),
+                len,
+                block: NonNull::dangling(),
+            });
+        }
+        // SAFETY: the layout has a size.
+        let block = NonNull::new(unsafe { allocate(layout) })?;
+        let address = block.as_ptr() as usize;
+        let before = address.next_multiple_of(ALIGNMENT) - address;
+        // SAFETY: a block is aligned to `USUAL`, which divides `ALIGNMENT`, so at most `SPARE`
+        // bytes are left out, which the layout has more than the list needs.
+        let start = unsafe { block.add(before) }.cast();
+        Some(HostVec { start, len, block })
+    }
+
+    /// The list's memory and what is spared to align it.
+    ///
+    /// Allocators have memory that is zero already, and needn't be written to, for what is
+    /// aligned as usual only.
     fn layout(len: usize) -> Layout {
-        let bytes = len.checked_mul(size_of::<T>());
-        match bytes.and_then(|bytes| Layout::from_size_align(bytes, ALIGNMENT).ok()) {
+        const USUAL: usize = 2 * size_of::<usize>();
+        const SPARE: usize = ALIGNMENT - USUAL;
+        let bytes = match len.checked_mul(size_of::<T>()) {
+            Some(0) => Some(0),
+            bytes => bytes.and_then(|bytes| bytes.checked_add(SPARE)),
+        };
+        match bytes.and_then(|bytes| Layout::from_size_align(bytes, USUAL).ok()) {
             Some(layout) => layout,
             None => panic!("a HostVec of {len} elements is larger than memory can be"),
         }
@@ -73,8 +116,8 @@ impl<T: Plain> Drop for HostVec<T> {
     fn drop(&mut self) {
         let layout = Self::layout(self.len);
         if layout.size() != 0 {
-            // SAFETY: allocated in `zeroed` with this layout, freed once.
-            unsafe { dealloc(self.start.as_ptr().cast(), layout) }
+            // SAFETY: allocated in `allocated` with this layout, freed once.
+            unsafe { dealloc(self.block.as_ptr(), layout) }
         }
     }
 }

@@ -6,9 +6,9 @@ use pjrt_sys::{
 };
 
 use super::client::nothing_from;
-use super::event::Notice;
 use super::host::{bytes_mut, Plain};
 use super::owned::Owned;
+use super::release::release_after;
 use crate::error::{Code, Error, Result};
 
 /// What of a buffer is copied.
@@ -229,12 +229,6 @@ impl<T: Plain> Drop for Read<T> {
         if matches!(event.is_ready(), Ok(true)) {
             return;
         }
-        let values = std::mem::take(&mut self.values);
-        let keep = move |notice| match notice {
-            Notice::Fired(_) => drop(values),
-            // Still being written to: leaked on purpose.
-            Notice::Refused(_) => std::mem::forget(values),
-        };
-        event.on_ready(|_| {}, keep);
+        release_after(&event, std::mem::take(&mut self.values), || {});
     }
 }

@@ -16,10 +16,10 @@ use pjrt_sys::{
 use super::aligned::HostVec;
 use super::buffer::{host_buffer, Place};
 use super::client::nothing_from;
-use super::event::Notice;
 use super::host::Plain;
 use super::host_values::HostValues;
 use super::owned::Owned;
+use super::release::release_after;
 use crate::client::Session;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
@@ -54,7 +54,7 @@ pub(crate) fn from_owned<T: Plain>(
     let failure = match status {
         Ok(buffer) => {
             match done {
-                Some(done) => done.on_ready(|_| {}, move |notice| keep(notice, values)),
+                Some(done) => release_after(&done, values, || {}),
                 // Not promised to be free of use: kept for ever.
                 None => std::mem::forget(values),
             }
@@ -69,15 +69,6 @@ pub(crate) fn from_owned<T: Plain>(
             Err((failure, HostVec::zeroed(0)))
         }
         _ => Err((failure, values)),
-    }
-}
-
-/// What becomes of memory that XLA uses until an event fires.
-pub(super) fn keep<V>(notice: Notice, values: V) {
-    match notice {
-        Notice::Fired(_) => drop(values),
-        // In use perhaps, and nobody will tell when it isn't: leaked on purpose.
-        Notice::Refused(_) => std::mem::forget(values),
     }
 }
 
@@ -118,28 +109,6 @@ pub(crate) fn from_kept<T: Plain>(
         }
         (Err(error), None) => Err(error),
     }
-}
-
-/// Drops owned memory when an event has fired that says that it is no longer used, and runs
-/// `then` before that, which must not block: it may run inside the plugin. At once if the event
-/// has fired.
-pub(super) fn release_after<V: Send + 'static>(
-    done: &Owned<PJRT_Event>,
-    values: V,
-    then: impl FnOnce() + Send + 'static,
-) {
-    if matches!(done.is_ready(), Ok(true)) {
-        then();
-        return drop(values);
-    }
-    done.on_ready(
-        |notice| {
-            if matches!(notice, Notice::Fired(_)) {
-                then();
-            }
-        },
-        move |notice| keep(notice, values),
-    );
 }
 
 /// A buffer of borrowed memory, and the event that says when XLA has finished with it.
