@@ -220,8 +220,7 @@ impl Buffer {
         match raw {
             Ok(raw) => {
                 let shared = raw.address().is_ok_and(|given| given == address);
-                let layout = Layout::row_major(shape.rank());
-                let form = session.shapes.intern(DeviceShape::new(shape, &layout));
+                let form = upload::shape_as_shared(&raw, &shape, at);
                 Ok(Buffer::from_raw(raw, form, device).with_shared(shared))
             }
             Err((error, values)) => {

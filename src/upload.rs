@@ -159,6 +159,20 @@ pub(crate) fn usual_shape_of(
     table.usual(shape, at, || layout_of(raw, shape))
 }
 
+/// As [`usual_shape_of`], of a buffer that exists whatever the plugin says of it: row-major as the
+/// memory that it was made of, if nothing is said.
+pub(crate) fn shape_as_shared(
+    raw: &Owned<PJRT_Buffer>,
+    shape: &Shape,
+    at: buffer::Place,
+) -> Arc<DeviceShape> {
+    usual_shape_of(raw, shape, at).unwrap_or_else(|_| {
+        let layout = Layout::row_major(shape.rank());
+        let table = &raw.session().shapes;
+        table.intern(DeviceShape::new(shape.clone(), &layout))
+    })
+}
+
 /// The layout as the plugin states it (`PJRT_Buffer_GetMemoryLayout`).
 fn layout_of(raw: &Owned<PJRT_Buffer>, shape: &Shape) -> Result<Layout> {
     let rank = shape.rank();
