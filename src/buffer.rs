@@ -134,7 +134,8 @@ impl Buffer {
     /// Copies row-major values into a new buffer at `place`, which is a `&Device`
     /// or a `&Memory` (`PJRT_Client_BufferFromHostBuffer`). The values are read
     /// during the call only (`kImmutableOnlyDuringCall`), which takes as long as a copy on the
-    /// host. `dims` is empty for a scalar.
+    /// host. From 96 MiB on the host does copy them for a CPU device, which shares the copy
+    /// (`kMutableZeroCopy`). `dims` is empty for a scalar.
     ///
     /// # Errors
     /// The number of values is not what `dims` need; the device is another
