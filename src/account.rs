@@ -103,11 +103,12 @@ impl Held {
     }
 
     pub(crate) fn is_known_good(&self) -> bool {
-        self.good.load(Ordering::Relaxed)
+        // The host may look at the values then: what wrote them happened before.
+        self.good.load(Ordering::Acquire)
     }
 
     pub(crate) fn note_good(&self) {
-        self.good.store(true, Ordering::Relaxed);
+        self.good.store(true, Ordering::Release);
     }
 
     pub(crate) fn is_shared(&self) -> bool {

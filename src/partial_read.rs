@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::buffer::Buffer;
+use crate::buffer::{copied, Buffer};
 use crate::element::Element;
 use crate::error::{Code, Error, Result};
 use crate::host_read::HostRead;
+use crate::pjrt::read::Read;
 
 /// The API minor from which on a read of a part may be started while a run is to fill the
 /// buffer: 0.81 dereferences null then (fact 51). The versions between are not known.
@@ -16,7 +17,8 @@ const RAW_READS_WAIT: i32 = 106;
 ///
 /// Elements are counted in row-major order, whatever the buffer's layout. Only the range is
 /// copied where that is how the elements lie on the device: densely, in row-major order, a byte
-/// or more each (`PJRT_Buffer_CopyRawToHost`). Elsewhere (another layout, a type narrower than
+/// or more each (`PJRT_Buffer_CopyRawToHost`; on CPU the host copies it itself, from where it
+/// lies, if the values are there). Elsewhere (another layout, a type narrower than
 /// a byte, padded memory, a plugin without that function) the whole buffer is copied to the
 /// host, and the range is taken from there. So it is by [`Buffer::to_host_range_async`] of a
 /// buffer that is pending, where the plugin's API is older than 0.106.
@@ -40,6 +42,12 @@ impl Buffer {
     /// As [`Buffer::read_into`]; the range reaches out of the buffer.
     pub fn read_range_into<T: Element>(&self, values: &mut [T], first: usize) -> Result<()> {
         let range = self.check_range::<T>(first, values.len())?;
+        if let Some(all) = self.plain_values::<T>()? {
+            return T::read_stored(values, &mut |stored| {
+                stored.copy_from_slice(&all[range.clone()]);
+                Ok(())
+            });
+        }
         if self.has_plain_memory()? {
             if !self.raw_reads_may_pend() {
                 self.wait()?;
@@ -61,7 +69,11 @@ impl Buffer {
     /// # Errors
     /// As [`Buffer::to_host`]; the range reaches out of the buffer.
     pub fn to_host_range<T: Element>(&self, range: Range<usize>) -> Result<Vec<T>> {
-        self.to_host_range_async::<T>(range)?.wait()
+        let range = self.check_range_of::<T>(range)?;
+        if let Some(all) = self.plain_values::<T>()? {
+            return T::from_stored(copied(&all[range])?);
+        }
+        self.start_range::<T>(range)?.wait()
     }
 
     /// Starts copying a range of the elements to the host and returns at once. The values are
@@ -70,12 +82,19 @@ impl Buffer {
     /// # Errors
     /// `T` is not the buffer's element type; the range reaches out of the buffer.
     pub fn to_host_range_async<T: Element>(&self, range: Range<usize>) -> Result<HostRead<T>> {
-        let count = range.end.checked_sub(range.start).ok_or_else(|| {
-            Error::invalid(format!(
-                "the range of elements {range:?} ends before it begins"
-            ))
-        })?;
-        let range = self.check_range::<T>(range.start, count)?;
+        let range = self.check_range_of::<T>(range)?;
+        if self.layout().is_row_major() {
+            if let Some(all) = self.values_at_once::<T>(range.len())? {
+                let values = copied(&all[range])?;
+                return Ok(HostRead::new(Read::over(values), Arc::clone(self.form())));
+            }
+        }
+        self.start_range::<T>(range)
+    }
+
+    /// Starts a copy of elements that there are.
+    fn start_range<T: Element>(&self, range: Range<usize>) -> Result<HostRead<T>> {
+        let count = range.len();
         if self.has_plain_memory()? && (self.raw_reads_may_pend() || self.is_there()) {
             match self.raw().read_range::<T::Stored>(range.start, count) {
                 Err(error) if lacks_raw_reads(&error) => {}
@@ -84,6 +103,24 @@ impl Buffer {
             }
         }
         Ok(self.to_host_async::<T>()?.of_range(range))
+    }
+
+    /// All the values, awaited, where they lie on the host as a slice does.
+    fn plain_values<T: Element>(&self) -> Result<Option<&[T::Stored]>> {
+        if !self.layout().is_row_major() {
+            return Ok(None);
+        }
+        self.values_on_host(self.shape().element_count())
+    }
+
+    /// Refuses another type, and a range that isn't one or reaches out of the buffer.
+    fn check_range_of<T: Element>(&self, range: Range<usize>) -> Result<Range<usize>> {
+        let count = range.end.checked_sub(range.start).ok_or_else(|| {
+            Error::invalid(format!(
+                "the range of elements {range:?} ends before it begins"
+            ))
+        })?;
+        self.check_range::<T>(range.start, count)
     }
 
     /// Refuses another type, and elements that there aren't.

@@ -10,7 +10,8 @@ use crate::device_shape::DeviceShape;
 use crate::element::ElementType;
 use crate::error::{Code, Error, Result};
 use crate::memory::Place;
-use crate::pjrt::{buffer, Owned};
+use crate::pjrt::aligned::{HostVec, LARGE_COPY};
+use crate::pjrt::{buffer, shared, Owned};
 use crate::shape::{Layout, Shape};
 
 /// What a plugin makes of host bytes when it is told a layout that is not row-major.
@@ -40,8 +41,15 @@ pub(crate) fn upload(
         // On CPU the usual layout, which need not be named: of types narrower than a byte
         // those plugins take none.
         None => {
-            let named = layout.filter(|_| session.platform_name() != "cpu");
-            raw_upload(session, bytes, shape, named, at)
+            let on_cpu = session.platform_name() == "cpu";
+            let copied = match on_cpu {
+                true => shared_copy(session, bytes, shape, at),
+                false => None,
+            };
+            match copied {
+                Some(raw) => Ok(raw),
+                None => raw_upload(session, bytes, shape, layout.filter(|_| !on_cpu), at),
+            }
         }
         Some(unusual) => match session.layout_habit(at)? {
             LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at),
@@ -104,6 +112,27 @@ pub(crate) fn check_pred(element_type: ElementType, bytes: &[u8]) -> Result<()> 
     }
 }
 
+/// A buffer in whose memory, which is not the plugin's, the bytes were copied here. `None` where
+/// that is not quicker, or not to be had. Plugins copy in the same way, to memory that isn't laid out for
+/// it.
+fn shared_copy(
+    session: &Arc<Session>,
+    bytes: &[u8],
+    shape: &Shape,
+    at: buffer::Place,
+) -> Option<Owned<PJRT_Buffer>> {
+    let element_type = shape.element_type();
+    // Narrower ones are packed by the plugin; in other memories than the usual it knows best.
+    if bytes.len() < LARGE_COPY
+        || element_type.bits() < 8
+        || !matches!(at, buffer::Place::Device(_))
+    {
+        return None;
+    }
+    let copy = HostVec::try_from_slice(bytes)?;
+    shared::from_owned(session, copy, element_type, &shape.raw_dims(), at).ok()
+}
+
 fn raw_upload(
     session: &Arc<Session>,
     bytes: &[u8],
@@ -157,6 +186,20 @@ pub(crate) fn usual_shape_of(
 ) -> Result<Arc<DeviceShape>> {
     let table = &raw.session().shapes;
     table.usual(shape, at, || layout_of(raw, shape))
+}
+
+/// As [`usual_shape_of`], of a buffer that exists whatever the plugin says of it: row-major as the
+/// memory that it was made of, if nothing is said.
+pub(crate) fn shape_as_shared(
+    raw: &Owned<PJRT_Buffer>,
+    shape: &Shape,
+    at: buffer::Place,
+) -> Arc<DeviceShape> {
+    usual_shape_of(raw, shape, at).unwrap_or_else(|_| {
+        let layout = Layout::row_major(shape.rank());
+        let table = &raw.session().shapes;
+        table.intern(DeviceShape::new(shape.clone(), &layout))
+    })
 }
 
 /// The layout as the plugin states it (`PJRT_Buffer_GetMemoryLayout`).

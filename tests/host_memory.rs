@@ -82,6 +82,114 @@ fn a_host_vec_is_aligned_whatever_its_length_and_type() {
 }
 
 #[test]
+fn zeros_take_no_memory_until_they_are_touched() {
+    let ended = in_child("zeros_take_no_memory_until_they_are_touched", || {
+        let before = resident();
+        let mut zeros = HostVec::<f32>::zeroed(1 << 28);
+        let bytes = xla::Shape::new(xla::ElementType::U8, &[1 << 30]).expect("a shape");
+        let array = xla::HostArray::zeros(bytes);
+        check_resident(before);
+        assert_eq!((zeros[(1 << 28) - 1], array.as_bytes()[1 << 29]), (0., 0));
+        zeros[1 << 27] = 1.;
+        assert_eq!(zeros[1 << 27], 1.);
+        check_resident(before);
+        // Memory that held something before is cleared.
+        for len in [1, 100, 5000, 100_000, 1 << 20] {
+            for _ in 0..4 {
+                let mut list = HostVec::<u8>::zeroed(len);
+                assert!(list.iter().all(|byte| *byte == 0), "{len}");
+                list.fill(0xff);
+            }
+        }
+    });
+    ended.check_well();
+}
+
+#[test]
+fn given_memory_may_be_the_last_of_a_client_that_a_run_uses() {
+    let ended = in_child(
+        "given_memory_may_be_the_last_of_a_client_that_a_run_uses",
+        || {
+            for round in 0..40 {
+                let (client, device) = one_device();
+                let slow = compiled_text(&client, SLOW);
+                let (buffer, _) = shared(&device, 1., SLOW_LENGTH);
+                let n = Buffer::scalar(&device, 20_000i32).expect("a number");
+                // Under way when the last handles go, or read and dropped at once.
+                let output = slow.run((&buffer, n)).expect("runs");
+                let other = std::thread::spawn(move || drop(buffer));
+                if round % 2 == 0 {
+                    let sum = output.into_single().expect("one");
+                    drop(sum.to_host_async::<f32>().expect("starts"));
+                } else {
+                    drop(output);
+                }
+                drop((client, device, slow));
+                other.join().expect("drops");
+            }
+        },
+    );
+    ended.check_well();
+}
+
+/// A page, and from how many bytes on the host copies an upload itself.
+const TURNS: [usize; 2] = [4096, 96 << 20];
+
+#[test]
+fn a_copy_is_aligned_wherever_its_source_lies() {
+    for size in TURNS {
+        let bytes: Vec<u8> = (0..size + 5000).map(|n| (n % 251) as u8).collect();
+        for from in [0, 1, 16, 48, 63, 64, 2048, 4095, 4096] {
+            let source = &bytes[from..][..size + from % 3];
+            let copy = HostVec::from_slice(source);
+            assert_eq!(copy.as_ptr() as usize % 64, 0, "{size} from {from}");
+            assert!(copy[..] == *source, "{size} from {from}");
+            if size > 1 << 20 && from > 1 {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn an_upload_of_any_size_is_a_copy() {
+    let (client, device) = one_device();
+    let held = || {
+        let account = client.memory_account();
+        let device = &account.devices()[0];
+        (device.live_bytes as u64, device.live_buffers as u64)
+    };
+    for size in TURNS {
+        // On both sides, and of odd length.
+        for count in [size / 4 - 1, size / 4 + 3] {
+            let bump = bump(&client, count);
+            let mut numbers: Vec<f32> = (0..count).map(|n| (n % 1000) as f32).collect();
+            let wanted = numbers.clone();
+            let before = held();
+            let buffer = Buffer::from_host(&device, &numbers, &[count]).expect("room");
+            // The values are read during the call only.
+            numbers.fill(-1.);
+            drop(numbers);
+            assert!(!buffer.is_zero_copy(), "{count}");
+            assert_eq!(held(), (before.0 + 4 * count as u64, before.1 + 1));
+            assert!(buffer.view::<f32>().expect("a view")[..] == wanted);
+            let start = place(&buffer);
+            let lent = bump.run(&buffer).expect("runs").into_single().expect("one");
+            assert!(values(&buffer) == wanted, "what is lent stays");
+            let bumped: Vec<f32> = wanted.iter().map(|value| value + 1.).collect();
+            assert!(values(&lent) == bumped);
+            drop(lent);
+            let output = single(&bump, buffer);
+            assert_eq!(place(&output), start, "{count} are not donated");
+            assert!(values(&output) == bumped);
+            assert_eq!(held(), (before.0 + 4 * count as u64, before.1 + 1));
+            drop(output);
+            assert_eq!(held(), before);
+        }
+    }
+}
+
+#[test]
 fn a_host_vec_is_a_list_of_its_own() {
     fn free<T: Send + Sync + 'static>(value: T) -> T {
         value

@@ -46,11 +46,7 @@ fn main() {
         case.to_device_during_call();
         case.to_device_until_done();
         case.to_device_borrowed();
-        // The safe layer releases memory on a thread of its own, never inside the plugin. To
-        // wake it takes longer than all the rest, on a busy machine many times.
-        if !is_short() {
-            case.to_device_owned();
-        }
+        case.to_device_owned();
         case.to_host();
     }
 }

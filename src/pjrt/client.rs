@@ -26,6 +26,7 @@ use super::api::Api;
 use super::completion::{Completion, Pending};
 use super::owned::Owned;
 use super::reaper;
+use super::release::Releases;
 use super::{description, named_value, parts};
 use crate::error::{Code, Error, Result};
 use crate::value::Value;
@@ -41,6 +42,8 @@ pub(crate) struct RawClient {
     collective: Mutex<Option<Completion>>,
     /// The other launches, while there are programs with collectives.
     others: Pending,
+    /// Host memory that is released when an event fires.
+    releases: Arc<Releases>,
 }
 
 // SAFETY: XLA's clients are thread-safe (the header asks it of every plugin), and
@@ -104,11 +107,18 @@ pub(crate) struct AllocatorFigures {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl RawClient {
-    /// Waits until no callback holds the client any more, so that the caller is its last
-    /// holder. On the reaper's own thread there is nothing to wait for: there the last
-    /// callback destroys the client.
+    /// Waits until no callback holds the client any more or is to release memory, so that the
+    /// caller is its last holder. On the reaper's own thread there is nothing to wait for: there
+    /// the last callback destroys the client.
     pub(crate) fn settle(self: &Arc<Self>) {
-        reaper::wait_until(PATIENCE, || Arc::strong_count(self) == 1);
+        reaper::wait_until(PATIENCE, || {
+            self.releases.are_over() && Arc::strong_count(self) == 1
+        });
+        self.releases.leave_to_last(self);
+    }
+
+    pub(super) fn releases(&self) -> &Arc<Releases> {
+        &self.releases
     }
 
     /// Makes a client (`PJRT_Client_Create`).
@@ -126,6 +136,7 @@ impl RawClient {
             memories: Vec::new(),
             collective: Mutex::new(None),
             others: Pending::new(api),
+            releases: Arc::default(),
         });
         status?;
         let mut client = client.ok_or_else(|| nothing_from("PJRT_Client_Create"))?;

@@ -27,6 +27,13 @@ enum Owner<T: Plain> {
     Static(&'static [T]),
 }
 
+impl<T: Plain> HostValues<T> {
+    /// Whether dropping it calls the plugin, to unmap it, and lets go of a client.
+    pub(super) fn is_pinned(&self) -> bool {
+        matches!(self.0, Owner::Pinned(_))
+    }
+}
+
 impl<T: Plain> Deref for HostValues<T> {
     type Target = [T];
 

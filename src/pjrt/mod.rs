@@ -34,6 +34,7 @@ mod parts;
 mod raw;
 pub(crate) mod read;
 mod reaper;
+mod release;
 pub(crate) mod scope;
 pub(crate) mod shared;
 pub(crate) mod topology;

@@ -6,9 +6,9 @@ use pjrt_sys::{
 };
 
 use super::client::nothing_from;
-use super::event::Notice;
 use super::host::{bytes_mut, Plain};
 use super::owned::Owned;
+use super::release::release_after;
 use crate::error::{Code, Error, Result};
 
 /// What of a buffer is copied.
@@ -189,6 +189,15 @@ pub(crate) struct Read<T: Plain> {
 }
 
 impl<T: Plain> Read<T> {
+    /// One that is over: these are the values.
+    pub(crate) fn over(values: Vec<T>) -> Read<T> {
+        Read {
+            count: values.len(),
+            values,
+            event: None,
+        }
+    }
+
     /// The event that fires when the copy is done.
     pub(crate) fn event(&self) -> Option<&Owned<PJRT_Event>> {
         self.event.as_ref()
@@ -205,8 +214,8 @@ impl<T: Plain> Read<T> {
             outcome?;
         }
         let mut values = std::mem::take(&mut self.values);
-        // SAFETY: the capacity is `count`, and the plugin has written all of it:
-        // the event fired without error, and the size was checked to be the whole.
+        // SAFETY: the capacity is `count`, and all of it has been written: the event fired
+        // without error, and the size was checked to be the whole; or it was full before.
         unsafe { values.set_len(self.count) };
         Ok(values)
     }
@@ -220,12 +229,6 @@ impl<T: Plain> Drop for Read<T> {
         if matches!(event.is_ready(), Ok(true)) {
             return;
         }
-        let values = std::mem::take(&mut self.values);
-        let keep = move |notice| match notice {
-            Notice::Fired(_) => drop(values),
-            // Still being written to: leaked on purpose.
-            Notice::Refused(_) => std::mem::forget(values),
-        };
-        event.on_ready(|_| {}, keep);
+        release_after(&event, std::mem::take(&mut self.values), || {});
     }
 }

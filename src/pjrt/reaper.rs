@@ -7,6 +7,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -24,12 +25,15 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
 });
 static ARRIVED: Condvar = Condvar::new();
 static DONE: Condvar = Condvar::new();
+/// How many wait for something to be settled.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     static IS_REAPER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Blocks until `settled`, which some work brings about, or for `patience`. Returns at once
+/// Blocks until `settled`, which some work brings about or [`tell_waiting`] tells of, or for
+/// `patience`. Returns at once
 /// on the reaper's own thread.
 pub(super) fn wait_until(patience: Duration, settled: impl Fn() -> bool) {
     if IS_REAPER.get() {
@@ -37,10 +41,23 @@ pub(super) fn wait_until(patience: Duration, settled: impl Fn() -> bool) {
     }
     let deadline = Instant::now() + patience;
     let mut queue = QUEUE.lock();
+    // Before the first look: what is settled after it is told.
+    WAITING.fetch_add(1, Ordering::SeqCst);
     while !settled() {
         if DONE.wait_until(&mut queue, deadline).timed_out() {
-            return;
+            break;
         }
+    }
+    WAITING.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Has those that wait look again at something that changed before, by a sequentially
+/// consistent store. May be called inside the plugin; wakes nobody when nobody waits.
+pub(super) fn tell_waiting() {
+    if WAITING.load(Ordering::SeqCst) > 0 {
+        // Under the lock, so that nobody looks just before and waits just after.
+        let _queue = QUEUE.lock();
+        DONE.notify_all();
     }
 }
 

@@ -11,11 +11,10 @@ use super::host::Plain;
 use super::shared::{from_borrowed, Borrowed};
 use crate::buffer::Buffer;
 use crate::client::Session;
-use crate::device_shape::DeviceShape;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::memory::Place;
-use crate::shape::{Layout, Shape};
+use crate::shape::Shape;
 use crate::upload;
 
 /// Buffers of borrowed host memory, alive until the scope ends: see
@@ -94,8 +93,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
             from_borrowed(&self.session, values, T::TYPE, &shape.raw_dims(), at)
                 .map_err(|error| error.context(format!("lending {shape} to {place:?}")))?
         };
-        let layout = Layout::row_major(shape.rank());
-        let form = self.session.shapes.intern(DeviceShape::new(shape, &layout));
+        let form = upload::shape_as_shared(&raw, &shape, at);
         let shared = raw
             .address()
             .is_ok_and(|address| address == values.as_ptr() as usize);

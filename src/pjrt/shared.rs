@@ -16,13 +16,13 @@ use pjrt_sys::{
 use super::aligned::HostVec;
 use super::buffer::{host_buffer, Place};
 use super::client::nothing_from;
-use super::event::Notice;
 use super::host::Plain;
 use super::host_values::HostValues;
 use super::owned::Owned;
+use super::release::release_after;
 use crate::client::Session;
 use crate::element::ElementType;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 
 /// Makes a buffer of owned memory, which stays until XLA has finished with it. On failure
 /// the memory comes back.
@@ -54,7 +54,7 @@ pub(crate) fn from_owned<T: Plain>(
     let failure = match status {
         Ok(buffer) => {
             match done {
-                Some(done) => done.on_ready(|_| {}, move |notice| keep(notice, values)),
+                Some(done) => release_after(&done, values, || {}),
                 // Not promised to be free of use: kept for ever.
                 None => std::mem::forget(values),
             }
@@ -69,15 +69,6 @@ pub(crate) fn from_owned<T: Plain>(
             Err((failure, HostVec::zeroed(0)))
         }
         _ => Err((failure, values)),
-    }
-}
-
-/// What becomes of memory that XLA uses until an event fires.
-pub(super) fn keep<V>(notice: Notice, values: V) {
-    match notice {
-        Notice::Fired(_) => drop(values),
-        // In use perhaps, and nobody will tell when it isn't: leaked on purpose.
-        Notice::Refused(_) => std::mem::forget(values),
     }
 }
 
@@ -118,28 +109,6 @@ pub(crate) fn from_kept<T: Plain>(
         }
         (Err(error), None) => Err(error),
     }
-}
-
-/// Drops owned memory when an event has fired that says that it is no longer used, and runs
-/// `then` before that, which must not block: it may run inside the plugin. At once if the event
-/// has fired.
-pub(super) fn release_after<V: Send + 'static>(
-    done: &Owned<PJRT_Event>,
-    values: V,
-    then: impl FnOnce() + Send + 'static,
-) {
-    if matches!(done.is_ready(), Ok(true)) {
-        then();
-        return drop(values);
-    }
-    done.on_ready(
-        |notice| {
-            if matches!(notice, Notice::Fired(_)) {
-                then();
-            }
-        },
-        move |notice| keep(notice, values),
-    );
 }
 
 /// A buffer of borrowed memory, and the event that says when XLA has finished with it.
@@ -229,30 +198,25 @@ impl Owned<PJRT_Buffer> {
         Ok(args.buffer_pointer)
     }
 
-    /// The memory of a buffer that is ready, dense, of `count` elements, and on the host.
+    /// The memory of a buffer that is ready, of `count` elements of a byte or more. `None` where
+    /// the host can't look at it, or they don't lie there densely.
     ///
-    /// The caller has seen to all four. The slice borrows the buffer, so it can't be given
+    /// The caller has waited for the values. The slice borrows the buffer, so it can't be given
     /// or dropped meanwhile, and nothing writes to what is only lent.
-    pub(crate) fn host_slice<T: Plain>(&self, count: usize) -> Result<&[T]> {
+    pub(crate) fn host_slice<T: Plain>(&self, count: usize) -> Result<Option<&[T]>> {
         if count == 0 {
-            return Ok(&[]);
+            return Ok(Some(&[]));
         }
-        if !self.is_on_cpu()? || self.on_device_size()? < count * size_of::<T>() {
-            return Err(Error::new(
-                Code::Unimplemented,
-                "the buffer's memory can't be looked at from the host; copy it with `to_host`",
-            ));
+        if !self.is_on_cpu()? || self.on_device_size()? != count * size_of::<T>() {
+            return Ok(None);
         }
         let start = self.address()? as *const T;
         if start.is_null() || !start.is_aligned() {
-            return Err(Error::new(
-                Code::Internal,
-                format!("the plugin gives {start:?} as the buffer's memory"),
-            ));
+            return Ok(None);
         }
-        // SAFETY: host memory of at least this size, aligned, initialised since the buffer is
-        // ready, and alive and unchanged as long as the buffer is borrowed (fact 16: no one
-        // else can donate it).
-        Ok(unsafe { std::slice::from_raw_parts(start, count) })
+        // SAFETY: host memory of this size, aligned, initialised since the buffer is ready, and
+        // alive and unchanged as long as the buffer is borrowed (fact 16: no one else can
+        // donate it).
+        Ok(Some(unsafe { std::slice::from_raw_parts(start, count) }))
     }
 }

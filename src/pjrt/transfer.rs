@@ -25,7 +25,7 @@ use super::element_type;
 use super::host::Plain;
 use super::host_values::HostValues;
 use super::owned::Owned;
-use super::shared::release_after;
+use super::release::release_after;
 use crate::client::Session;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
