@@ -108,7 +108,8 @@ pub(crate) struct Session {
 }
 
 impl Client {
-    /// The CPU plugin of [`Plugin::cpu`] with its default options.
+    /// The CPU plugin of [`Plugin::cpu`] with its default options. The plugins make 4 devices then;
+    /// [`ClientOptions::cpu_device_count`] says another number.
     ///
     /// # Errors
     /// As [`Plugin::cpu`] and [`Plugin::client_with`].

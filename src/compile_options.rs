@@ -158,6 +158,7 @@ impl CompileOptions {
 
     /// Settles what was left open and refuses what doesn't fit the program and the devices.
     pub(crate) fn resolve(&self, program: &Program, there: &Present) -> Result<Resolved> {
+        program.check_dimensions()?;
         let mut declared = program.declared();
         let assigned = self.assignment.as_ref();
         let devices = self.listed(there)?;

@@ -69,12 +69,13 @@ impl Message {
 }
 
 /// Compares the leaves of one type with what the file says of it. `subject` begins the
-/// sentence, `file` ends it.
+/// sentence, `file` ends it; `fewer` stands behind where the file has fewer than the type.
 pub const fn count(
     leaves: Option<usize>,
     wanted: usize,
     subject: &str,
     file: &str,
+    fewer: &str,
 ) -> Option<Message> {
     match leaves {
         Some(leaves) if leaves != wanted => Some(
@@ -82,7 +83,8 @@ pub const fn count(
                 .text(" has ")
                 .leaves(leaves)
                 .text(", but ")
-                .text(file),
+                .text(file)
+                .text(if wanted < leaves { fewer } else { "" }),
         ),
         _ => None,
     }
@@ -97,6 +99,7 @@ pub const fn total(
     subject: &str,
     names: &[&str],
     file: &str,
+    fewer: &str,
 ) -> Option<Message> {
     let (mut sum, mut known, mut index) = (0, true, 0);
     while index < leaves.len() {
@@ -130,7 +133,8 @@ pub const fn total(
         }
         message = message.text(")");
     }
-    Some(message.text(", but ").text(file))
+    let fewer = if wanted < sum { fewer } else { "" };
+    Some(message.text(", but ").text(file).text(fewer))
 }
 
 /// Compares how an argument is taken with what the program donates of it, where its place
@@ -266,12 +270,12 @@ mod tests {
 
     #[test]
     fn counts() {
-        const AGREED: Option<Message> = count(Some(2), 2, "it", "the file has 2");
+        const AGREED: Option<Message> = count(Some(2), 2, "it", "the file has 2", "!");
         assert!(AGREED.is_none());
-        assert!(count(None, 2, "it", "the file has 2").is_none());
-        let message = count(Some(120), 2, "it", "the file has 2");
-        assert_eq!(text(message), "it has 120 leaves, but the file has 2");
-        let message = count(Some(1), 2, "it", "the file has 2");
+        assert!(count(None, 2, "it", "the file has 2", "!").is_none());
+        let message = count(Some(120), 2, "it", "the file has 2", "!");
+        assert_eq!(text(message), "it has 120 leaves, but the file has 2!");
+        let message = count(Some(1), 2, "it", "the file has 2", "!");
         assert_eq!(text(message), "it has 1 leaf, but the file has 2");
     }
 
@@ -279,7 +283,7 @@ mod tests {
     fn totals() {
         let names = &["a", "b"];
         let of = |leaves: &[Option<usize>], places: &[Option<(usize, usize)>]| {
-            text(total(leaves, places, 4, "f", names, "the file has 4"))
+            text(total(leaves, places, 4, "f", names, "the file has 4", "!"))
         };
         assert_eq!(of(&[Some(1), Some(3)], &[None, None]), "");
         assert_eq!(of(&[Some(1), None], &[None, None]), "");
@@ -291,9 +295,9 @@ mod tests {
         );
         assert_eq!(
             of(&[None, Some(5)], &[None, None]),
-            "f has at least 5 leaves (some in `a`, 5 in `b`), but the file has 4"
+            "f has at least 5 leaves (some in `a`, 5 in `b`), but the file has 4!"
         );
-        let message = total(&[Some(1)], &[None], 2, "f", &["a"], "the file has 2");
+        let message = total(&[Some(1)], &[None], 2, "f", &["a"], "the file has 2", "!");
         assert_eq!(text(message), "f has 1 leaf, but the file has 2");
     }
 

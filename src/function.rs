@@ -277,10 +277,12 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         let inputs = self.executable.signature.inputs().len();
         if leaves.len() != inputs {
             return Err(Error::invalid(format!(
-                "{} takes {inputs} arguments, but the given trees have {} leaves{}",
+                "{} takes {inputs} arguments, but the given trees have {} leaves{}{}",
                 self.typed(),
                 leaves.len(),
-                self.roots.leaf_table(&P::structures(arguments))
+                self.roots.leaf_table(&P::structures(arguments)),
+                self.roots
+                    .left_out(&self.executable.signature, &P::structures(arguments))
             )));
         }
         if P::LEAVES.is_none() {

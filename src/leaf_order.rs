@@ -38,6 +38,40 @@ pub(crate) fn check(what: &str, names: &[Option<&str>], paths: &[String]) -> Res
     )))
 }
 
+/// The leaves of trees that a program lacks, by its names of those it has: `state.rng` of
+/// `state.rng` and `state.w`, where it has `state['w']`. Each argument is a list of paths, with a
+/// root. None where the names tell of another number of arguments, or of other leaves.
+pub(crate) fn missing<'p>(names: &[Option<&str>], arguments: &'p [Vec<String>]) -> Vec<&'p str> {
+    let mut groups: Vec<(&str, Vec<Vec<&str>>)> = Vec::new();
+    for name in names {
+        let mut keys = name.map(keys).unwrap_or_default();
+        if keys.is_empty() {
+            return Vec::new();
+        }
+        let root = keys.remove(0);
+        match groups.last_mut() {
+            Some((last, leaves)) if *last == root => leaves.push(keys),
+            _ => groups.push((root, vec![keys])),
+        }
+    }
+    let arguments: Vec<&Vec<String>> = arguments.iter().filter(|own| !own.is_empty()).collect();
+    if groups.len() != arguments.len() {
+        return Vec::new();
+    }
+    let mut lacking = Vec::new();
+    for ((_, leaves), own) in groups.iter().zip(arguments) {
+        let own: Vec<(&str, Vec<&str>)> = own.iter().map(|path| (&**path, keys(path))).collect();
+        let has = |leaf: &[&str]| own.iter().any(|(_, keys)| keys.get(1..) == Some(leaf));
+        if !leaves.iter().all(|leaf| has(leaf)) {
+            return Vec::new();
+        }
+        let is_lacking = |keys: &[&str]| leaves.iter().all(|leaf| Some(&leaf[..]) != keys.get(1..));
+        let own = own.iter().filter(|(_, keys)| is_lacking(keys));
+        lacking.extend(own.map(|(path, _)| *path));
+    }
+    lacking
+}
+
 /// The parts of a path: of `state['opt'].mu[0]` they are `state`, `opt`, `mu`, `0`.
 pub(crate) fn keys(path: &str) -> Vec<&str> {
     let parts = path.split(['.', '[', ']']);
@@ -76,6 +110,24 @@ mod tests {
             assert!(message.contains(word), "no {word} in: {message}");
         }
         checked(&names, &["mom.w", "params.w", "step"]).expect("in order");
+    }
+
+    #[test]
+    fn leaves_that_are_missing() {
+        let of = |names: &[&str], arguments: &[&[&str]]| {
+            let names: Vec<Option<&str>> = names.iter().map(|name| Some(*name)).collect();
+            let own = |paths: &&[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+            let arguments: Vec<Vec<String>> = arguments.iter().map(own).collect();
+            missing(&names, &arguments).join(" ")
+        };
+        let trees: [&[&str]; 2] = [&["#0.rng", "#0.w", "#0.n"], &["#1"]];
+        assert_eq!(of(&["s['n']", "s['w']", "x"], &trees), "#0.rng");
+        assert_eq!(of(&["s.w", "x"], &trees), "#0.rng #0.n");
+        assert_eq!(of(&["s['n']", "s['rng']", "s['w']", "x"], &trees), "");
+        // An argument is gone, or there are other leaves, or no names.
+        assert_eq!(of(&["s['n']", "s['w']"], &trees), "");
+        assert_eq!(of(&["s['n']", "s['v']", "x"], &trees), "");
+        assert_eq!(of(&["s['n']", "", "x"], &trees), "");
     }
 
     #[test]

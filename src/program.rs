@@ -10,6 +10,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use crate::error::{Code, Error, Result};
 use crate::hlo;
 use crate::plugin::{Plugin, StableHloVersion};
@@ -161,9 +163,15 @@ impl Program {
 
     fn hlo(code: Vec<u8>, origin: String) -> Result<Program> {
         let module = hlo::Module::read(&code).map_err(|damage| {
+            let hint = if looks_exported(&code) {
+                "; this may be `jax.export`'s own container, as `exported.serialize()` gives it: \
+                 write `exported.mlir_module()` instead"
+            } else {
+                ""
+            };
             Error::invalid(format!(
                 "{origin} is neither StableHLO text, nor MLIR bytecode, nor an HLO protobuf: as the \
-                 latter it has {damage}"
+                 latter it has {damage}{hint}"
             ))
         })?;
         check_hlo(&module, &origin)?;
@@ -269,6 +277,18 @@ fn looks_like_text(text: &str) -> bool {
         .any(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
 }
 
+/// Whether this is a FlatBuffer with MLIR bytecode in it, which is what `jax.export` writes. One
+/// begins with the place of its first table, which begins with the way back to its fields' list.
+fn looks_exported(code: &[u8]) -> bool {
+    let word = |at: usize| {
+        let bytes = code.get(at..at.checked_add(4)?)?;
+        let word = u32::from_le_bytes(bytes.try_into().ok()?);
+        usize::try_from(word).ok()
+    };
+    let list = word(0).and_then(|table| table.checked_sub(word(table)?));
+    list.is_some_and(|list| list >= 4) && memmem::find(code, BYTECODE_MAGIC).is_some()
+}
+
 /// An id below which a compiler's table is small: it takes 40 bytes for each, and 0.6 us.
 const SPARSE_ID: u64 = 1 << 24;
 
@@ -331,6 +351,23 @@ mod tests {
         assert!(Program::from_bytecode(*b"func.func").is_err());
         let text = Program::from_bytes(*b"module {}").expect("text");
         assert_eq!(text.format(), ProgramFormat::StableHloText);
+    }
+
+    #[test]
+    fn a_container_of_jax_is_told_as_such() {
+        // As `exported.serialize()` of JAX 0.10.2 begins, and the bytecode in it.
+        let mut code = b"<\0\0\08\0`\0^\0X\0T\0P\0L\0H\0\0\0@\0<\x008\x004\x000\0,\0(\0&\0 \0\0\0\0\0D\0\x1c\0\x18\0\x14\0\x10\0\x0c\0\x08\0\x04\08\0\0\0".to_vec();
+        let hint = "write `exported.mlir_module()`";
+        let refused = |code: &[u8]| {
+            let error = Program::from_bytes(code).expect_err("no program");
+            error.message().to_owned()
+        };
+        assert!(!refused(&code).contains(hint));
+        code.extend_from_slice(b"ML\xefR\rStableHLO_v1.15.0\0rest");
+        assert!(refused(&code).contains(hint));
+        // Bytecode behind anything else isn't.
+        assert!(!refused(&code[1..]).contains(hint));
+        assert!(!refused(b"\0\0").contains(hint));
     }
 
     #[test]

@@ -54,6 +54,29 @@ impl Roots {
     }
 }
 
+impl Roots {
+    /// What a program may lack of trees that have more leaves than it takes, for a message.
+    pub(crate) fn left_out(self, signature: &Signature, structures: &Structures) -> String {
+        let leaves = structures.iter().map(|(_, built)| built.leaf_count());
+        let inputs = signature.inputs();
+        if leaves.sum::<usize>() <= inputs.len() {
+            return String::new();
+        }
+        let names: Vec<Option<&str>> = inputs.iter().map(Input::name).collect();
+        let arguments = structures.iter().enumerate();
+        let arguments: Vec<Vec<String>> = arguments
+            .map(|(index, (_, built))| built.paths(&self.name(index)))
+            .collect();
+        let missing = match leaf_order::missing(&names, &arguments) {
+            missing if missing.is_empty() => String::new(),
+            missing => format!("; it has no `{}`", missing.join("`, `")),
+        };
+        format!(
+            "{missing}; JAX leaves out what a function doesn't use, unless told `keep_unused=True`"
+        )
+    }
+}
+
 /// Refuses trees whose leaves stand in another order than the program's of the same names.
 pub(crate) fn check_order(
     roots: Roots,

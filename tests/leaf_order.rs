@@ -3,6 +3,8 @@
 
 mod cpu;
 
+use std::collections::BTreeMap;
+
 use cpu::{client, compiled_text, device, values, vector};
 use xla::{Buffer, CompileOptions, Each, Error, Executable, Give, Program, Ref, Tree};
 
@@ -51,6 +53,34 @@ fn refused<T>(outcome: Result<T, Error>, words: &[&str]) {
     for word in words {
         assert!(message.contains(word), "no `{word}` in: {message}");
     }
+}
+
+#[test]
+fn a_leaf_that_the_program_lacks_is_named() {
+    type Named = BTreeMap<String, Buffer>;
+    let step = step();
+    let device = device(&step.client(), 0);
+    let step = step
+        .typed::<(Give<Named>, Ref<Buffer>), ByName>()
+        .expect("known at the call only");
+    let x = vector(&device, &[1., 2.]);
+    let named = |names: &[&str]| -> Named {
+        let named = names.iter().map(|name| {
+            let value = vector(&device, &[3., 4.]);
+            ((*name).to_owned(), value)
+        });
+        named.collect()
+    };
+    let call = |names: &[&str]| step.call((named(names), &x)).map_err(Error::from);
+    refused(
+        call(&["mom", "rng", "w"]),
+        &["4 leaves", "has no `#0[\"rng\"]`;", "`keep_unused=True`"],
+    );
+    // Too few is another matter.
+    let error = call(&["mom"]).err().expect("refused");
+    assert!(!error.message().contains("keep_unused"), "{error}");
+    let state = call(&["mom", "w"]).expect("as many");
+    assert_eq!(values(&state.w), [4., 6.]);
 }
 
 #[test]

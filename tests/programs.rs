@@ -740,10 +740,28 @@ fn dynamic_dimensions_are_refused() {
     let client = client(1);
     let unbounded = compile_text(
         &client,
-        "func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }",
+        "module @grows { func.func @main(%n: tensor<i32>, %x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+           return %x : tensor<?x4xf32>
+         } }",
     );
-    let error = refused(unbounded, &["dynamism"]);
-    assert_eq!(error.function(), Some("PJRT_Client_Compile"));
+    let words = [
+        "argument 1 (`%x`) of the program `grows` is f32[?,4]",
+        "fixed shapes",
+    ];
+    let error = refused(unbounded, &words);
+    assert_eq!(error.code(), Code::Unimplemented);
+    assert_eq!(error.message().lines().count(), 1);
+    // Before the compiler was asked.
+    assert_eq!(error.function(), None);
+    // A compiler knows more of a result than the text says.
+    let settled = compiled_text(
+        &client,
+        "func.func @main(%x: tensor<4xf32>) -> tensor<?xf32> {
+           %y = stablehlo.add %x, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<?xf32>
+           return %y : tensor<?xf32>
+         }",
+    );
+    assert_eq!(settled.signature().outputs()[0].shape().dims(), [4]);
 
     let text = compile_text(
         &client,

@@ -71,10 +71,11 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         if leaves.len() != inputs {
             return Err(Error::invalid(format!(
                 "{} takes {inputs} arguments on each device, but the given trees have {} leaves on \
-                 device {position}{}",
+                 device {position}{}{}",
                 self.typed(),
                 leaves.len(),
-                self.roots.leaf_table(&structures)
+                self.roots.leaf_table(&structures),
+                self.roots.left_out(self.signature(), &structures)
             )));
         }
         if P::LEAVES.is_none() {

@@ -65,6 +65,34 @@ impl Program {
         stated.map_err(|error| error.context(&self.origin))
     }
 
+    /// Refuses a text whose `@main` takes arrays of any size, of which no compiler here makes code.
+    /// Those with upper bounds, and texts that can't be read, are left to the compiler.
+    pub(crate) fn check_dimensions(&self) -> Result<()> {
+        let text = self.format == ProgramFormat::StableHloText;
+        if !text || memchr::memchr(b'?', self.as_bytes()).is_none() {
+            return Ok(());
+        }
+        let Ok(main) = xla_mlir::parse(self.as_bytes()) else {
+            return Ok(());
+        };
+        let mut inputs = main.inputs.iter().enumerate();
+        let Some((index, input)) = inputs.find(|(_, input)| input.tensor.is_unbounded()) else {
+            return Ok(());
+        };
+        let value = || input.value.as_ref().map(|value| format!(" (`%{value}`)"));
+        let name = input.name.as_ref().map(|name| format!(" (`{name}`)"));
+        Err(Error::new(
+            Code::Unimplemented,
+            format!(
+                "argument {index}{} of {} is {}, with a dynamic dimension, which is not supported; \
+                 export the program with fixed shapes",
+                name.or_else(value).unwrap_or_default(),
+                self.origin,
+                input.tensor
+            ),
+        ))
+    }
+
     fn of_module(&self) -> Result<Signature> {
         let module = hlo::Module::read(self.as_bytes())
             .map_err(|damage| Error::invalid(format!("the HLO module has {damage}")))?;

@@ -13,6 +13,16 @@ pub struct Tensor {
     pub element: String,
     /// The dimensions; `None` for a tensor of any rank.
     pub dims: Option<Vec<Dim>>,
+    /// Whether an encoding follows them, which may bound the dynamic ones.
+    pub encoded: bool,
+}
+
+impl Tensor {
+    /// Whether it has dimensions that are neither fixed nor bounded.
+    pub fn is_unbounded(&self) -> bool {
+        let dims = self.dims.as_deref();
+        !self.encoded && dims.is_some_and(|dims| dims.contains(&Dim::Dynamic))
+    }
 }
 
 /// A dimension.
@@ -68,6 +78,7 @@ impl<'a> Parser<'a> {
                 Ok(Tensor {
                     element: "token".to_owned(),
                     dims: Some(Vec::new()),
+                    encoded: false,
                 })
             }
             Token::Type(name) => match self.types.get(name).cloned() {
@@ -108,11 +119,16 @@ impl<'a> Parser<'a> {
         }
         let dims = self.dims()?;
         let element = self.element(what)?;
-        if self.take(',')? {
+        let encoded = self.take(',')?;
+        if encoded {
             self.nested(Parser::attribute)?;
         }
         self.expect('>')?;
-        Ok(Tensor { element, dims })
+        Ok(Tensor {
+            element,
+            dims,
+            encoded,
+        })
     }
 
     /// What stands before the element type. Read byte by byte, since `x4xf32` would be one

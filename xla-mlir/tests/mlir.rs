@@ -588,3 +588,15 @@ fn long_chains_are_followed_to_their_end() {
     );
     assert_eq!(read(&text).inputs[0].name.as_deref(), Some("deep"));
 }
+
+#[test]
+fn which_types_have_no_bounds() {
+    let main = read(
+        "#b = #stablehlo.bounds<8, ?>
+         func.func @main(%a: tensor<?x4xf32>, %b: tensor<?x4xf32, #b>, %c: tensor<4x?xf32, #stablehlo.bounds<?, 8>>,
+             %d: tensor<4xf32>, %e: tensor<*xf32>, %f: !stablehlo.token) {}",
+    );
+    let unbounded = main.inputs.iter().map(|input| input.tensor.is_unbounded());
+    let expected = [true, false, false, false, false, false];
+    assert_eq!(unbounded.collect::<Vec<_>>(), expected);
+}

@@ -16,6 +16,9 @@ use super::passing::Passing;
 use super::{table, Options};
 use xla_mlir::{Input, Main};
 
+/// What a file may lack of a function's arguments.
+const LEFT_OUT: &str = "JAX leaves out what a function doesn't use, unless told `keep_unused=True`";
+
 /// What is known of a declaration and its file.
 pub(super) struct Checks<'a> {
     root: &'a syn::Path,
@@ -124,8 +127,9 @@ impl<'a> Checks<'a> {
                 format!("argument `{}`", names[index]),
                 self.inputs_of(place),
             );
-            let wanted = place.len();
-            let check = quote!(#root::fit::count(__LEAVES[#index], #wanted, #subject, #file));
+            let (wanted, fewer) = (place.len(), self.left_out(index, place));
+            let check =
+                quote!(#root::fit::count(__LEAVES[#index], #wanted, #subject, #file, #fewer));
             Some(constant(&arguments[index].written, &check))
         });
         let file = &self.file;
@@ -154,8 +158,10 @@ impl<'a> Checks<'a> {
             format!("`{}`", self.declaration.name),
             self.all_inputs(inputs),
         );
-        let check =
-            quote!(#root::fit::total(__LEAVES, __PLACES, #inputs, #subject, __NAMES, #file));
+        let fewer = format!("; {LEFT_OUT}");
+        let check = quote! {
+            #root::fit::total(__LEAVES, __PLACES, #inputs, #subject, __NAMES, #file, #fewer)
+        };
         let total = match &arguments[..] {
             [only] => constant(&only.written, &check),
             _ => constant(&self.declaration.list, &check),
@@ -189,11 +195,7 @@ impl<'a> Checks<'a> {
         if elements.is_empty() {
             elements.push(&unit);
         }
-        let places = if self.declaration.gives_tuple() {
-            names::result_places(elements.len(), &self.main.outputs)
-        } else {
-            vec![None]
-        };
+        let places = self.result_places(elements.len());
         let leaves = self.leaves(&elements);
         let pairs = pairs(&places);
         let names: Vec<String> = elements.iter().map(|ty| shown(ty)).collect();
@@ -206,7 +208,7 @@ impl<'a> Checks<'a> {
                 table::number(wanted, "output"),
                 table::outputs(self.main, place.clone())
             );
-            let check = quote!(#root::fit::count(__LEAVES[#index], #wanted, #subject, #file));
+            let check = quote!(#root::fit::count(__LEAVES[#index], #wanted, #subject, #file, ""));
             Some(constant(elements[index], &check))
         });
         let file = format!(
@@ -215,8 +217,9 @@ impl<'a> Checks<'a> {
             table::number(outputs, "output"),
             table::outputs(self.main, 0..outputs)
         );
-        let check =
-            quote!(#root::fit::total(__LEAVES, __PLACES, #outputs, "the result", __NAMES, #file));
+        let check = quote! {
+            #root::fit::total(__LEAVES, __PLACES, #outputs, "the result", __NAMES, #file, "")
+        };
         let total = match &self.declaration.result {
             Some(result) => constant(result, &check),
             None => constant(&self.declaration.name, &check),
@@ -248,11 +251,7 @@ impl<'a> Checks<'a> {
     /// What the file has for an argument, as the end of a sentence.
     fn inputs_of(&self, place: &Range<usize>) -> String {
         if place.is_empty() {
-            return format!(
-                "{} has no input of that name: JAX leaves out what a function doesn't use, \
-                 unless told `keep_unused=True`",
-                self.file
-            );
+            return format!("{} has no input of that name: {LEFT_OUT}", self.file);
         }
         format!(
             "{} has {} of it{}",
@@ -260,6 +259,44 @@ impl<'a> Checks<'a> {
             table::number(place.len(), "input"),
             table::inputs(self.main, place.clone())
         )
+    }
+
+    /// Which leaves of an argument the file may lack, behind what it has of it. Their names are
+    /// those of a result of the same type.
+    fn left_out(&self, index: usize, place: &Range<usize>) -> String {
+        if place.is_empty() {
+            return String::new(); // which was said already
+        }
+        let outcomes = &self.declaration.outcomes;
+        let ty = shown(&self.declaration.arguments[index].ty);
+        let same = outcomes.iter().position(|outcome| shown(&outcome.ty) == ty);
+        let group = self.groups.iter().find(|group| group.inputs == *place);
+        let root = group.and_then(|group| group.root.as_deref());
+        let (Some(same), Some(root)) = (same, root) else {
+            return format!("; {LEFT_OUT}");
+        };
+        let (result, range) = match self.result_places(outcomes.len()).swap_remove(same) {
+            Some(range) => (format!("result[{same}]"), range),
+            None if outcomes.len() == 1 => ("result".to_owned(), 0..self.main.outputs.len()),
+            None => (String::new(), 0..0),
+        };
+        let inputs = &self.main.inputs[place.clone()];
+        let outputs = &self.main.outputs[range];
+        let missing = names::left_out((root, inputs), (&result, outputs));
+        if missing.is_empty() {
+            return format!("; {LEFT_OUT}");
+        }
+        let missing = missing.iter().map(|name| format!("`{name}`"));
+        format!("; it lacks{}: {LEFT_OUT}", &table::listed(missing)[1..])
+    }
+
+    /// Where the elements of a tuple of results are, as far as names tell.
+    fn result_places(&self, elements: usize) -> Vec<Option<Range<usize>>> {
+        if self.declaration.gives_tuple() {
+            names::result_places(elements, &self.main.outputs)
+        } else {
+            vec![None]
+        }
     }
 
     /// All that the file has, as the end of a sentence.
@@ -282,7 +319,10 @@ impl<'a> Checks<'a> {
 fn way(argument: &Argument) -> String {
     let ty = shown(&argument.ty);
     if argument.passing == Passing::Given {
-        format!("take it by reference, `&{ty}`")
+        format!(
+            "take it by reference, `&{ty}`, or let the program donate it: `donate_argnums` in JAX, \
+             or `Program::with_donations`"
+        )
     } else {
         format!("take it by value, `{ty}`")
     }

@@ -84,6 +84,32 @@ pub(super) fn result_places(elements: usize, outputs: &[Output]) -> Vec<Option<R
     in_order(elements, groups).unwrap_or_else(|| vec![None; elements])
 }
 
+/// The leaves of an argument that JAX left out, as its result of the same type tells:
+/// `state['rng']`, where there is `result['rng']`. `argument` and `result` are what the names
+/// begin with. None where the names of the two aren't alike otherwise.
+pub(super) fn left_out(
+    (argument, inputs): (&str, &[Input]),
+    (result, outputs): (&str, &[Output]),
+) -> Vec<String> {
+    let inputs = inputs.iter().map(|input| &input.name);
+    let outputs = outputs.iter().map(|output| &output.name);
+    let steps = |name: &'_ Option<String>, root| {
+        let steps = name.as_deref()?.strip_prefix(root)?;
+        Some(steps.to_owned())
+    };
+    let own: Option<Vec<String>> = inputs.map(|name| steps(name, argument)).collect();
+    let all: Option<Vec<String>> = outputs.map(|name| steps(name, result)).collect();
+    let (Some(own), Some(mut all)) = (own, all) else {
+        return Vec::new();
+    };
+    if !own.iter().all(|steps| all.contains(steps)) {
+        return Vec::new();
+    }
+    all.retain(|steps| !own.contains(steps));
+    let named = all.iter().map(|steps| format!("{argument}{steps}"));
+    named.collect()
+}
+
 /// `1` of `result[1]['loss']`.
 fn element(name: &str) -> Option<usize> {
     let (number, _) = name.strip_prefix("result[")?.split_once(']')?;
@@ -196,6 +222,27 @@ mod tests {
             places_of(&["x", "args"], &["x", "args"]),
             [Some(0..1), Some(1..2)]
         );
+    }
+
+    #[test]
+    fn leaves_that_were_left_out() {
+        let of = |inputs: &[&str], result, outputs: &[&str]| {
+            let main = main_of(inputs, outputs);
+            left_out(("state", &main.inputs), (result, &main.outputs))
+        };
+        let state = ["state['a']", "state['c']"];
+        let result = ["result['a']", "result['b']", "result['c']"];
+        assert_eq!(of(&state, "result", &result), ["state['b']"]);
+        let result = ["result[1]['a']", "result[1]['b']", "result[1]['c']"];
+        assert_eq!(of(&state, "result[1]", &result), ["state['b']"]);
+        assert_eq!(of(&state, "result[0]", &result), [""; 0]);
+        // All are there, others are called so, or some have no name.
+        assert_eq!(
+            of(&state, "result", &["result['a']", "result['c']"]),
+            [""; 0]
+        );
+        assert_eq!(of(&state, "result", &["result.a", "result.b"]), [""; 0]);
+        assert_eq!(of(&["state.a", ""], "result", &["result.a"]), [""; 0]);
     }
 
     #[test]

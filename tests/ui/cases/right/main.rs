@@ -47,6 +47,7 @@ mod program_called_after_donation;
 mod program_declared_per_device;
 mod program_for_many_loaded_for_one;
 mod program_gives_what_it_keeps;
+mod program_lacks_a_leaf;
 mod program_lends_what_it_donates;
 mod program_of_another_result;
 mod program_of_another_state;
