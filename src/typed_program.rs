@@ -30,9 +30,10 @@ impl TypedProgram<'_> {
         if let Some(leaves) = leaves.filter(|leaves| *leaves != inputs) {
             return Err(Error::invalid(format!(
                 "{self} takes {inputs} arguments{}, but the types of the parameters have {leaves} \
-                 leaves{}",
+                 leaves{}{}",
                 self.where_they_are(),
-                self.roots.leaf_table(constant)
+                self.roots.leaf_table(constant),
+                self.roots.left_out(self.signature, constant)
             )));
         }
         if let Some(results) = results {

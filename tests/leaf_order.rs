@@ -83,6 +83,22 @@ fn a_leaf_that_the_program_lacks_is_named() {
     assert_eq!(values(&state.w), [4., 6.]);
 }
 
+#[derive(Tree)]
+#[tree(sorted)]
+struct WithSeen {
+    mom: Buffer,
+    seen: Buffer,
+    w: Buffer,
+}
+
+#[test]
+fn a_leaf_that_the_program_lacks_is_named_from_the_types() {
+    refused(
+        step().typed::<(Give<WithSeen>, Ref<Buffer>), ByName>(),
+        &["4 leaves", "has no `#0.seen`", "`keep_unused=True`"],
+    );
+}
+
 #[test]
 fn fields_in_another_order_are_refused_and_sorted_ones_are_not() {
     let words = ["`#0` of `step`", "`w`", "`s['mom']`", "#[tree(sorted)]"];
