@@ -591,6 +591,8 @@ fn functions() -> impl Iterator<Item = (&'static str, usize, Effect)> {
             PJRT_Device_LocalHardwareId
             PJRT_Device_AddressableMemories
             PJRT_Device_DefaultMemory
+            PJRT_Buffer_IsOnCpu
+            PJRT_Buffer_UnsafePointer
             PJRT_Error_ForEachPayload;
         Refused:
             PJRT_Plugin_Initialize
@@ -648,6 +650,9 @@ fn everything(path: &Path) -> Result<(), Error> {
     y.is_ready()?;
     assert_eq!(y.to_host::<f32>()?, [2., 4., 6., 8.]);
     assert_eq!(y.on_device_size()?, 16);
+    // Of so many the plugin makes the copy.
+    let many = Buffer::from_host(&device, &vec![1f32; 1 << 15], &[1 << 15])?;
+    assert_eq!(many.to_host_async::<f32>()?.wait()?, vec![1f32; 1 << 15]);
     let matrix = Buffer::from_host(&device, &[1i32, 2, 3, 4], &[2, 2])?;
     assert!(matrix.layout().is_row_major());
     let there = y.copy_to_device(&other)?;
