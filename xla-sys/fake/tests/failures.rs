@@ -139,14 +139,15 @@ fn every_call_of_every_entry_can_fail() {
         }
         // Who asks for it himself is told.
         assert!(heard.contains("PJRT_Buffer_OnDeviceSizeInBytes"));
-        // The wait for the end of a borrow, which has nobody to tell.
         unheard.dedup();
         let entries: Vec<&str> = unheard.iter().map(|(entry, _)| *entry).collect();
-        assert_eq!(
-            entries,
-            ["PJRT_Event_Await", "PJRT_Event_Error"],
-            "{unheard:?}"
-        );
+        // The wait for the end of a borrow, which has nobody to tell; on CPU a read that begins asks
+        // whether the values are there, and leaves it to the plugin's copy where it can't be known.
+        let mut wanted = vec!["PJRT_Event_Await", "PJRT_Event_Error"];
+        if platform == "cpu" {
+            wanted.push("PJRT_Event_Error");
+        }
+        assert_eq!(entries, wanted, "{unheard:?}");
     }
 }
 
