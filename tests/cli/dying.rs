@@ -110,7 +110,7 @@ fn a_plugin_may_die_in_any_command() {
         ),
         (
             &written,
-            offset_of!(PJRT_Api, PJRT_Buffer_ToHostBuffer),
+            offset_of!(PJRT_Api, PJRT_Buffer_UnsafePointer),
             "6",
             "reading the outputs of PROGRAM",
         ),
