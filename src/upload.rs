@@ -112,9 +112,9 @@ pub(crate) fn check_pred(element_type: ElementType, bytes: &[u8]) -> Result<()> 
     }
 }
 
-/// A buffer in whose memory, which is not the plugin's, the bytes were copied here. `None` where
-/// that is not quicker, or not to be had. Plugins copy in the same way, to memory that isn't laid out for
-/// it.
+/// A buffer in host memory of ours, to which the bytes are copied here. `None` where that is not
+/// quicker, or not to be had. Plugins copy in the same way, to memory that isn't laid out for it
+/// (fact 73).
 fn shared_copy(
     session: &Arc<Session>,
     bytes: &[u8],

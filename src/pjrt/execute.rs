@@ -39,8 +39,8 @@ impl Launch<'_> {
     /// `done`, where it is wanted, gets an event a device.
     ///
     /// `buffers` gives every device's list, one after another, and of each buffer whether it is
-    /// lent, so that XLA may not consume it; alike on all devices. The caller has checked all that the plugin
-    /// doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
+    /// lent, so that XLA may not consume it; alike on all devices. The caller has checked all
+    /// that the plugin doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
     #[inline]
     pub(crate) fn start<'b>(

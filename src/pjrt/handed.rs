@@ -79,7 +79,7 @@ impl<'s> Handed<'s> {
     }
 
     /// Puts the next output in the place of another buffer of the same client, whose handle is
-    /// destroyed: that is cheaper than [`Handed::take`], as a client has nothing to count.
+    /// destroyed. Cheaper than [`Handed::take`]: the buffer holds its client already.
     /// False where there is none.
     #[inline]
     pub(crate) fn take_in_place(&mut self, of: &mut Owned<PJRT_Buffer>) -> bool {
