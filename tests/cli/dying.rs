@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::mem::offset_of;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{mpsc, OnceLock};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use pjrt_sys::PJRT_Api;
@@ -172,11 +173,13 @@ fn doctor_outlives_its_plugins() {
         assert!(message.contains(part), "{message}");
         assert_eq!(told["plugins"].as_array().map(Vec::len), Some(4));
     }
-    // One that prints is no worse than others.
-    let words = ["doctor", "--json"];
-    let told = deadly_command(&words, offset, "print").output();
-    let told = read_json(0, &words, &told.expect("starts"));
-    assert_eq!(told["plugins"][0]["state"], "found");
+    // One that prints is no worse than others, nor is one that has much to do.
+    for way in ["print", "work"] {
+        let words = ["doctor", "--json"];
+        let told = deadly_command(&words, offset, way).output();
+        let told = read_json(0, &words, &told.expect("starts"));
+        assert_eq!(told["plugins"][0]["state"], "found");
+    }
 }
 
 /// From another thread while the answer is sent, and when all is over.
@@ -209,6 +212,35 @@ fn a_plugin_that_prints_spoils_nothing() {
         out.starts_with("output 0  ") && !out.contains("noise"),
         "{out}"
     );
+}
+
+/// Whoever reads stderr only when stdout has ended, as many do.
+#[test]
+fn what_a_plugin_prints_holds_up_no_answer() {
+    let words = ["run", &program("counter.mlir"), "--arg", "=41", "--json"];
+    let offset = offset_of!(PJRT_Api, PJRT_Client_Compile);
+    let mut child = deadly_command(&words, offset, "chatter")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    let mut stderr = child.stderr.take().expect("piped");
+    let (ended, end) = mpsc::channel::<()>();
+    let reader = thread::spawn(move || {
+        // Where that never comes, it is read all the same, so that there is a verdict.
+        let _ = end.recv_timeout(Duration::from_secs(100));
+        let mut err = Vec::new();
+        stderr.read_to_end(&mut err).map(|_| err)
+    });
+    let mut out = String::new();
+    let mut stdout = child.stdout.take().expect("piped");
+    stdout.read_to_string(&mut out).expect("text");
+    drop(ended);
+    let told: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(told["outputs"][0]["values"], json!([42.0]));
+    assert!(child.wait().expect("ends").success());
+    let err = reader.join().expect("no panic").expect("readable");
+    assert!(text(&err).contains("noise noise"));
 }
 
 /// What real plugins do: a flag whose value they can't read ends the process, and another one
@@ -276,7 +308,7 @@ fn signals_end_the_worker_too() {
                 Instant::now() < deadline,
                 "the worker lives on after {signal}"
             );
-            std::thread::sleep(Duration::from_millis(20));
+            thread::sleep(Duration::from_millis(20));
         }
     }
 }

@@ -1,12 +1,13 @@
 //! A real plugin one of whose functions does what it should not.
 //!
 //! `tests/cli` compiles it. `DEADLY_PLUGIN` names the real one, `DEADLY_OFFSET` the function by
-//! its place in the table, and `DEADLY_WAY` what it does: die in one of several ways, or print.
+//! its place in the table, and `DEADLY_WAY` what it does: die in one of several ways, print, hang or take its time.
 
 use std::ffi::{c_char, c_int, c_void, CString};
 use std::io::Write;
-use std::sync::OnceLock;
-use std::{env, thread, time::Duration};
+use std::sync::{mpsc, OnceLock};
+use std::time::{Duration, Instant};
+use std::{env, thread};
 
 extern "C" {
     fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
@@ -42,10 +43,27 @@ extern "C" fn replaced(args: *mut c_void) -> *mut c_void {
         }
         "print" => {
             say("{\"noise\": \"before\"}\n");
-            thread::spawn(|| loop {
+            let (said, heard) = mpsc::channel();
+            thread::spawn(move || loop {
                 say("noise ");
+                let _ = said.send(());
             });
+            // However long the thread takes to begin.
+            (0..2).for_each(|_| heard.recv().expect("it goes on"));
+            drop(heard);
             unsafe { atexit(last_words) };
+            REAL.get().expect("the real function")(args)
+        }
+        "chatter" => {
+            // More than two pipes hold, and less than three.
+            say(&"noise ".repeat(23_000));
+            REAL.get().expect("the real function")(args)
+        }
+        "work" => {
+            let (start, mut rounds) = (Instant::now(), 0u64);
+            while start.elapsed() < Duration::from_secs(3) {
+                rounds = std::hint::black_box(rounds + 1);
+            }
             REAL.get().expect("the real function")(args)
         }
         // Rust takes a signal that no fault has raised for one to go on from.

@@ -22,7 +22,7 @@ pub(crate) struct Doctor {
     platform: Option<Platform>,
 }
 
-/// A plugin that hasn't answered by then is left behind.
+/// A plugin that hasn't answered by then, and isn't at work, is left behind.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 impl Doctor {

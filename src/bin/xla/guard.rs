@@ -14,12 +14,20 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::at_work::{Done, IDLE};
 use crate::frames::{Decoder, Kind, Piece};
 use crate::report::{self, Death, Failure};
 use crate::worker;
 
 /// After a worker has ended, its pipe can stay open where something that it started lives on.
-const LINGER: Duration = Duration::from_secs(1);
+/// What the worker itself has said comes at once, but on a busy machine.
+const LINGER: Duration = Duration::from_secs(10);
+
+/// So many pieces of what plugins print wait for a reader of stderr before they are held up.
+const QUEUE: usize = 256;
+
+/// So much longer than its deadline a worker may take that is at work.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// A worker that was started.
 pub(crate) struct Guarded {
@@ -87,7 +95,8 @@ impl Guarded {
         Ok(Guarded { child, said })
     }
 
-    /// Waits until the worker has ended, or ends it at the deadline.
+    /// Waits until the worker has ended, or ends it at the deadline: then or later, once it isn't
+    /// at work any more.
     pub(crate) fn end(mut self, deadline: Option<Instant>) -> Result<Ended, Failure> {
         let status = match deadline {
             None => self.child.wait(),
@@ -135,6 +144,13 @@ fn mark() -> String {
 
 fn listen(mut out: ChildStdout, mark: &str, passes_on: bool, sender: &mpsc::Sender<Said>) {
     let mut decoder = Decoder::new(mark);
+    let noise = passes_on.then(|| pass_on(sender.clone()));
+    let pass_on = |bytes| {
+        if let Some(noise) = &noise {
+            // Where stderr is closed, nobody wants it.
+            let _ = noise.send(bytes);
+        }
+    };
     let mut bytes = vec![0; 1 << 16];
     loop {
         let pieces = match out.read(&mut bytes) {
@@ -145,8 +161,7 @@ fn listen(mut out: ChildStdout, mark: &str, passes_on: bool, sender: &mpsc::Send
         let mut said = Said::default();
         for piece in pieces {
             match piece {
-                Piece::Foreign(bytes) if passes_on => pass_on(&bytes),
-                Piece::Foreign(_) => {}
+                Piece::Foreign(bytes) => pass_on(bytes),
                 Piece::Frame(Kind::Output, bytes) => said.text.extend(bytes),
                 Piece::Frame(Kind::Doing, bytes) => {
                     said.doing = String::from_utf8_lossy(&bytes).into_owned();
@@ -158,22 +173,41 @@ fn listen(mut out: ChildStdout, mark: &str, passes_on: bool, sender: &mpsc::Send
             return;
         }
     }
-    if passes_on {
-        pass_on(&decoder.rest());
-    }
+    pass_on(decoder.rest());
 }
 
-fn pass_on(bytes: &[u8]) {
-    // Where stderr is closed, nobody wants it.
-    let _ = io::stderr().write_all(bytes);
+/// Passes on to stderr what it is sent, on a thread of its own: where nobody reads there, the
+/// answer is heard all the same. Keeps `until_all_is` so long.
+fn pass_on(until_all_is: mpsc::Sender<Said>) -> mpsc::SyncSender<Vec<u8>> {
+    let (sender, noise) = mpsc::sync_channel::<Vec<u8>>(QUEUE);
+    thread::spawn(move || {
+        let mut noise = noise.iter();
+        while noise
+            .next()
+            .is_some_and(|bytes| io::stderr().write_all(&bytes).is_ok())
+        {}
+        drop(until_all_is);
+    });
+    sender
 }
 
 fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+    let mut before = Done::default();
+    let mut at_work = Instant::now();
     loop {
-        match child.try_wait()? {
-            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
-            ended => return Ok(ended),
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
         }
+        let done = Done::by(child.id());
+        let now = Instant::now();
+        if done.is_more_than(&before) {
+            at_work = now;
+        }
+        before = done;
+        if now >= deadline && (now >= at_work + IDLE || now >= deadline + LONGEST) {
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod at_work;
 mod bars;
 mod cache;
 mod compile;
