@@ -44,8 +44,8 @@ pub(crate) fn begin() -> io::Result<bool> {
         program: String::new(),
         plugin: String::new(),
     };
+    leave_with_parent(&channel.mark);
     *lock() = Some(channel);
-    leave_with_parent();
     Ok(true)
 }
 
@@ -54,7 +54,7 @@ fn is_of_parent(mark: &str) -> bool {
     #[cfg(unix)]
     {
         let parent = std::os::unix::process::parent_id().to_string();
-        mark.split(' ').nth(1) == Some(&parent)
+        mark.split(' ').nth(1) == Some(parent.as_str())
     }
     #[cfg(not(unix))]
     {
@@ -76,20 +76,22 @@ fn own_stdout() -> io::Result<File> {
     }
 }
 
-/// A worker ends when the process that started it was ended, which can't pass signals on.
-fn leave_with_parent() {
+/// A worker ends when the process that started it, which made its mark, was ended: that can't
+/// pass signals on. It may have been ended by now.
+fn leave_with_parent(mark: &str) {
     #[cfg(unix)]
     {
-        use std::os::unix::process::parent_id;
         use std::{process, thread, time::Duration};
-        let parent = parent_id();
+        let mark = mark.to_owned();
         thread::spawn(move || {
-            while parent_id() == parent {
+            while is_of_parent(&mark) {
                 thread::sleep(Duration::from_millis(200));
             }
             process::exit(1);
         });
     }
+    #[cfg(not(unix))]
+    let _ = mark;
 }
 
 fn lock() -> std::sync::MutexGuard<'static, Option<Channel>> {
