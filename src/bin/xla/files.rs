@@ -1,7 +1,7 @@
 //! Files that are there whole or not at all.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -18,9 +18,10 @@ pub(crate) fn write(files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
         .iter()
         .zip(&targets)
         .try_for_each(|((path, bytes), target)| {
-            let beside = name_beside(target)?;
-            written.push((beside.clone(), path, target));
-            write_new(&beside, bytes).map_err(|error| failed(path, &error))
+            let (mut file, beside) = create_beside(target).map_err(|error| failed(path, &error))?;
+            written.push((beside, path, target));
+            let whole = file.write_all(bytes).and_then(|()| file.sync_all());
+            whole.map_err(|error| failed(path, &error))
         });
     let outcome = outcome.and_then(|()| {
         let mut renames = written.iter();
@@ -30,7 +31,7 @@ pub(crate) fn write(files: &[(PathBuf, Vec<u8>)]) -> Result<(), Failure> {
     });
     if outcome.is_err() {
         for (beside, ..) in &written {
-            // Those that were renamed, or never made, aren't there.
+            // Those that were renamed aren't there.
             let _ = fs::remove_file(beside);
         }
     }
@@ -104,24 +105,21 @@ fn target(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// A name in the same folder, so that renaming stays within a file system.
-fn name_beside(path: &Path) -> Result<PathBuf, Failure> {
-    let Some(name) = path.file_name() else {
-        return Err(Failure::refused(format!(
-            "writing {}: that names no file",
-            path.display()
-        )));
-    };
-    let mut beside = OsString::from(".");
-    beside.push(name);
-    beside.push(format!(".{}.part", process::id()));
-    Ok(path.with_file_name(beside))
+/// A new file that nobody else writes, in the same folder, so that renaming stays within a file
+/// system. An earlier process, or one in another container, may have this one's number.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    let name = target.file_name().unwrap_or_default();
+    for count in 0u64.. {
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".{}-{count}.part", process::id()));
+        let path = target.with_file_name(beside);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => return Ok((file?, path)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Makes a folder and those above it, and notes each that wasn't there.
@@ -161,7 +159,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 /// be: what they are not may have no end.
 pub(crate) fn read_if(path: &Path, begins: impl FnOnce(&[u8]) -> bool) -> Result<Vec<u8>, Failure> {
     let unreadable = |error| unreadable(path, &error);
-    let mut file = fs::File::open(path).map_err(unreadable)?;
+    let mut file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     let mut first = Read::by_ref(&mut file).take(FIRST);
     first.read_to_end(&mut bytes).map_err(unreadable)?;
@@ -177,7 +175,7 @@ const FIRST: u64 = 64;
 /// The first bytes of a file, by which a form is told.
 pub(crate) fn beginning(path: &Path) -> Result<Vec<u8>, Failure> {
     let mut first = Vec::new();
-    let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     file.take(FIRST)
         .read_to_end(&mut first)
         .map_err(|error| unreadable(path, &error))?;
@@ -190,4 +188,29 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
     Failure::refused(format!("writing {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_process_left_is_in_nobody_s_way() {
+        let folder = std::env::temp_dir().join(format!("xla-files-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).expect("a folder");
+        let target = folder.join("out.npy");
+        // As if those had this process's number.
+        let left = [(); 2].map(|()| create_beside(&target).expect("a file").1);
+        for content in [b"one".to_vec(), b"two".to_vec()] {
+            let Ok(()) = write(&[(target.clone(), content.clone())]) else {
+                panic!("it isn't written");
+            };
+            assert_eq!(fs::read(&target).expect("it is there"), content);
+        }
+        // Another process may be at it.
+        assert!(left[0] != left[1] && left.iter().all(|path| path.exists()));
+        assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 3);
+        fs::remove_dir_all(&folder).expect("cleared");
+    }
 }
