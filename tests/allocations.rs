@@ -6,6 +6,7 @@ mod cpu;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use xla::{
     Buffer, Client, CompileOptions, Each, Executable, Function, Give, HostArray, HostTree, One,
@@ -46,10 +47,18 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// One test at a time: the count is the process's.
+/// One test at a time: the count is the process's. It begins when the harness has told of the
+/// test before, for which it allocates.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let before = COUNT.load(Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(20));
+        if COUNT.load(Ordering::Relaxed) == before {
+            return turn;
+        }
+    }
 }
 
 /// Calls before the count: the first ones find out how much room they need.

@@ -559,6 +559,8 @@ impl Folder {
     fn new(test: &str) -> Folder {
         let name = format!("options-{}-{test}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        // An earlier process may have had this number, and ended without clearing up.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder");
         Folder(path)
     }

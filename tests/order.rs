@@ -142,11 +142,18 @@ fn two_threads_may_launch_collectives_while_others_run_on_one_device() {
         let rounds = rounds_for(&slow[0], Duration::from_micros(300));
         let sums = ["all_reduce_replicas_2", "two_devices"].map(|name| Sum::new(&client, name));
         let launching = AtomicUsize::new(sums.len());
+        let behind = AtomicUsize::new(slow.len());
+        let end = Instant::now() + Duration::from_secs(100);
         thread::scope(|scope| {
-            let launching = &launching;
+            let (launching, behind) = (&launching, &behind);
             for sum in &sums {
                 scope.spawn(move || {
-                    for launch in 0..500 {
+                    for launch in 0.. {
+                        // Until the others have had their turns as well.
+                        let all_got_on = behind.load(Ordering::Relaxed) == 0;
+                        if launch >= 500 && (all_got_on || Instant::now() > end) {
+                            break;
+                        }
                         let outputs = sum.launch();
                         // Now and then one is left pending.
                         if launch % 3 != 0 {
@@ -162,6 +169,9 @@ fn two_threads_may_launch_collectives_while_others_run_on_one_device() {
                     while launching.load(Ordering::Relaxed) > 0 {
                         let outputs = slow.run(rounds);
                         runs += 1;
+                        if runs == 9 {
+                            behind.fetch_sub(1, Ordering::Relaxed);
+                        }
                         // At most eight are in flight, so that it's over soon.
                         if runs % 8 == 0 {
                             check_slow(&outputs, rounds);

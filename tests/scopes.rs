@@ -9,11 +9,10 @@ mod cpu;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
-use std::time::Duration;
 
 use cpu::{
-    client, compiled, compiled_text, device, in_child, until_pending, values, vector, FAILS_LATER,
-    SLOW, SLOW_LENGTH,
+    client, compiled, compiled_text, device, in_child, until_idle, until_pending, values, vector,
+    FAILS_LATER, SLOW, SLOW_LENGTH,
 };
 use xla::{
     bf16, Argument, ArgumentList, Buffer, Client, Code, CompileOptions, Complex, Device, Element,
@@ -419,7 +418,7 @@ fn nothing_that_can_be_forgotten_ends_a_scope_early_or_never() {
             // The client is never destroyed: that is what was asked for. Its threads may be about
             // to end what was forgotten, and 0.106 aborts where the process ends under them.
             std::mem::forget(client);
-            std::thread::sleep(Duration::from_millis(200));
+            until_idle();
         },
     );
     ended.check_well();

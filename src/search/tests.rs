@@ -11,6 +11,8 @@ impl Folder {
     fn new(test: &str) -> Self {
         let name = format!("xla-pjrt-search-{}-{test}", std::process::id());
         let path = env::temp_dir().join(name);
+        // An earlier process may have had this number, and ended without clearing up.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder");
         Self(path)
     }

@@ -125,10 +125,14 @@ fn many_donated_steps_leave_nothing_behind() {
         };
         // What the plugin and the allocator keep for good.
         steps(50_000);
-        let before = resident();
-        steps(200_000);
-        let grown = resident().saturating_sub(before);
-        assert!(grown <= 1 << 20, "the process has {grown} bytes more");
+        // What a step leaves is left each time. What a thread takes that is new to it isn't.
+        let grown = [(); 4].map(|()| {
+            let before = resident();
+            steps(50_000);
+            resident().saturating_sub(before)
+        });
+        let least = grown.into_iter().min().expect("four");
+        assert!(least <= 1 << 18, "the process has {grown:?} bytes more");
         let x = x.expect("the state").to_scalar::<f32>().expect("a number");
         assert_eq!(x, 125_000.0);
         check(&client, 0, 4, 0);

@@ -135,6 +135,8 @@ impl Folder {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("xla-cli-{}-{number}", std::process::id());
         let path = std::env::temp_dir().join(name);
+        // An earlier process may have had this number, and ended without clearing up.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).expect("a new folder");
         Folder(path)
     }

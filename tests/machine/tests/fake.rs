@@ -51,7 +51,7 @@ struct OnDemand {
 }
 
 /// How long it's waited that nothing is alive: not so long again once a case has failed and gets smaller.
-static PATIENCE_MS: AtomicU64 = AtomicU64::new(10_000);
+static PATIENCE_MS: AtomicU64 = AtomicU64::new(60_000);
 
 impl OnDemand {
     fn release(&self) {

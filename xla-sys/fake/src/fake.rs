@@ -177,7 +177,7 @@ impl Fake {
         executions.collect()
     }
 
-    /// Waits until nothing is alive, and panics if that takes seconds, or if there were violations.
+    /// Waits until nothing is alive, and panics if that takes a minute, or if there were violations.
     ///
     /// It waits because callers may destroy on threads of their own what a callback has set free.
     ///
@@ -185,7 +185,7 @@ impl Fake {
     /// Something is alive, or there were violations: the message lists both.
     #[track_caller]
     pub fn assert_clean(&self) {
-        let clean = self.wait_for(Duration::from_secs(5), |live| live == Live::default());
+        let clean = self.wait_for(Duration::from_secs(60), |live| live == Live::default());
         let violations = self.violations();
         assert!(
             clean && violations.is_empty(),

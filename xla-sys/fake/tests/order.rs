@@ -74,7 +74,7 @@ fn check_waits<T: Send>(fake: &Fake, work: impl FnOnce() -> T + Send) -> T {
         let work = scope.spawn(work);
         thread::sleep(SOON);
         let meanwhile = started(fake);
-        let patience = Instant::now() + Duration::from_secs(20);
+        let patience = Instant::now() + Duration::from_secs(60);
         while !work.is_finished() && Instant::now() < patience {
             fake.release_events();
             thread::sleep(Duration::from_millis(1));

@@ -5,7 +5,7 @@ mod session;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pjrt_fake::{Callbacks, Code, EventKind, Failure, Fake, Readiness, Table};
 use session::{client, compile, pair, plugin, STEP};
@@ -13,6 +13,15 @@ use xla::{
     wait_any, wait_any_timeout, Buffer, ChunkedUpload, Client, Device, HostArray, HostValues,
     HostVec, PinnedVec, Plugin, Result, Shape,
 };
+
+/// Waits until something is so; whether it is, after a minute at the latest.
+fn until(so: impl Fn() -> bool) -> bool {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !so() && Instant::now() < end {
+        thread::yield_now();
+    }
+    so()
+}
 
 /// A vector of that many f32.
 fn floats(count: usize) -> Shape {
@@ -288,7 +297,7 @@ fn a_chunk_that_the_plugin_refuses_ends_its_buffer_only() {
             upload.send(0, 0, chunk).expect_err("it's made to fail");
             assert_eq!(kept.strong_count(), 1, "it may be being read");
             fake.release_events();
-            assert!(fake.wait_for(Duration::from_secs(5), |_| kept.strong_count() == 0));
+            assert!(fake.wait_for(Duration::from_secs(60), |_| kept.strong_count() == 0));
             fake.events(EventKind::Chunk, Readiness::Immediate);
         }
         upload
@@ -547,14 +556,21 @@ fn an_old_plugin_is_not_asked_for_a_part_of_what_is_pending() {
         assert_eq!(asked(), raw_reads[0]);
         assert!(!read.is_ready().expect("known"));
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                std::thread::sleep(Duration::from_millis(20));
-                assert_eq!(asked(), raw_reads[1]);
-                fake.release_events();
+            let reading = scope.spawn(|| {
+                let mut one = [0f32];
+                sum.read_range_into(&mut one, 1).expect("values");
+                one
             });
-            let mut one = [0f32];
-            sum.read_range_into(&mut one, 1).expect("values");
-            assert_eq!(one, [6.]);
+            let meanwhile = until(|| asked() >= raw_reads[1]) && !reading.is_finished();
+            // On the old one it must not happen, however long one waits.
+            std::thread::sleep(Duration::from_millis(20));
+            let meanwhile = meanwhile.then(asked);
+            while !reading.is_finished() {
+                fake.release_events();
+                thread::yield_now();
+            }
+            assert_eq!(meanwhile, Some(raw_reads[1]));
+            assert_eq!(reading.join().expect("no panic"), [6.]);
         });
         assert_eq!(read.wait().expect("values"), [6.]);
         assert_eq!(asked(), raw_reads[2]);
