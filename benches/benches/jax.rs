@@ -70,6 +70,7 @@ fn line<F: FnMut(u64)>(python: &Path, name: &str, most: f64, ours: impl FnOnce()
         ],
         most,
         batch: Duration::from_millis(20),
+        apart: true,
     };
     compare_timed(line, |n| spent(&mut ours, n), |n| theirs.run(n));
 }

@@ -174,6 +174,7 @@ fn adam() {
             names: ["donated", "undonated"],
             most: 1.0,
             batch: Duration::from_millis(20),
+            apart: false,
         };
         compare(line, adam_steps(&client, true), adam_steps(&client, false));
     }

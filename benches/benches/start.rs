@@ -70,6 +70,7 @@ fn line(name: &str, most: f64) -> Line<'_> {
         names: ["kept", "compiled"],
         most,
         batch: Duration::ZERO,
+        apart: false,
     }
 }
 

@@ -47,6 +47,7 @@ fn beside_memcpy(device: &Device, raw: raw::Client) {
         // 0.9 of its speed.
         most: 1. / 0.9,
         batch: Duration::from_millis(20),
+        apart: false,
     };
     let upload = |times| {
         for _ in 0..times {

@@ -20,6 +20,10 @@ pub struct Line<'a> {
     pub most: f64,
     /// How long one batch takes, about.
     pub batch: Duration,
+    /// Whether the two run in processes of their own. Then their batches are equally long, and
+    /// not of equal size: the quicker one's would be over before the caches are its own again,
+    /// which the other has filled meanwhile.
+    pub apart: bool,
 }
 
 impl<'a> Line<'a> {
@@ -30,6 +34,7 @@ impl<'a> Line<'a> {
             names: ["safe", "raw"],
             most: 1.10,
             batch: Duration::from_micros(250),
+            apart: false,
         }
     }
 }
@@ -70,7 +75,7 @@ pub fn compare_timed(
         return;
     }
     in_tries(line.name, || {
-        let pairs = pairs(line.batch, &mut of, &mut to);
+        let pairs = pairs_of(line, &mut of, &mut to);
         report(line, &pairs) <= GROSS.max(line.most)
     });
 }
@@ -115,22 +120,36 @@ impl Spent {
 /// Batches of the two side by side: each one's microseconds by wall and on the calling thread.
 pub struct Pairs {
     times: Vec<([f64; 2], [f64; 2])>,
-    each: u64,
+    /// How many a batch of either has.
+    sizes: [u64; 2],
 }
 
 /// Lets both take turns for a while. `to` says how many make a batch of that length.
 pub fn pairs(batch: Duration, of: Timed<'_>, to: Timed<'_>) -> Pairs {
+    let size = batch_size(to, batch);
+    take_turns([size, size], of, to)
+}
+
+fn pairs_of(line: Line<'_>, of: Timed<'_>, to: Timed<'_>) -> Pairs {
+    if !line.apart {
+        return pairs(line.batch, of, to);
+    }
+    let sizes = [batch_size(of, line.batch), batch_size(to, line.batch)];
+    take_turns(sizes, of, to)
+}
+
+fn take_turns(sizes: [u64; 2], of: Timed<'_>, to: Timed<'_>) -> Pairs {
     // All batches together, about.
     let total = Duration::from_millis(if is_short() { 120 } else { 1500 });
     let fewest = if is_short() { 4 } else { 8 };
-    let each = batch_size(to, batch);
     let mut times = Vec::new();
+    let [of_size, to_size] = sizes;
     let mut round = || {
         // One, other, other, one: what drifts over the four hits both alike.
-        let first_of = of(each).micros(each);
-        let first_to = to(each).micros(each);
-        let second_to = to(each).micros(each);
-        let second_of = of(each).micros(each);
+        let first_of = of(of_size).micros(of_size);
+        let first_to = to(to_size).micros(to_size);
+        let second_to = to(to_size).micros(to_size);
+        let second_of = of(of_size).micros(of_size);
         [(first_of, first_to), (second_of, second_to)]
     };
     // The first fills caches and meets fresh memory.
@@ -139,7 +158,7 @@ pub fn pairs(batch: Duration, of: Timed<'_>, to: Timed<'_>) -> Pairs {
     while start.elapsed() < total || times.len() < fewest {
         times.extend(round());
     }
-    Pairs { times, each }
+    Pairs { times, sizes }
 }
 
 impl Pairs {
@@ -148,7 +167,7 @@ impl Pairs {
         let times = times.iter();
         Pairs {
             times: times.map(|(of, to)| (of.micros(1), to.micros(1))).collect(),
-            each: 1,
+            sizes: [1, 1],
         }
     }
 
@@ -165,7 +184,7 @@ impl Pairs {
 /// of the quickest: what is slow by itself, and not by a neighbour, is so in both.
 pub fn report(line: Line<'_>, pairs: &Pairs) -> f64 {
     let [of_name, to_name] = line.names;
-    let Pairs { times, each } = pairs;
+    let Pairs { times, sizes } = pairs;
     let middle = |values: &mut dyn Iterator<Item = f64>| quartiles(values.collect());
     let [wall, cpu] = [0, 1].map(|kind| {
         let [_, of, _] = middle(&mut times.iter().map(|(of, _)| of[kind]));
@@ -184,9 +203,13 @@ pub fn report(line: Line<'_>, pairs: &Pairs) -> f64 {
     let [of, to] = [of, to].map(table::time);
     println!(
         "{:40} {of_name} {of}  {to_name} {to}  ratio {ratio:.3} ({low:.3} to {high:.3})  \
-         at most {most}: {verdict}  [{} pairs of {each}; load {}]",
+         at most {most}: {verdict}  [{} pairs of {}; load {}]",
         line.name,
         times.len(),
+        match *sizes {
+            [of, to] if of == to => of.to_string(),
+            [of, to] => format!("{of} and {to}"),
+        },
         load(),
     );
     let [quick_of, quick_to] = [quick_of, quick_to].map(table::time);

@@ -140,6 +140,7 @@ fn beside(name: &str, other: &str, most: f64, ours: impl Fn() -> Run, theirs: im
                 names: ["safe", other],
                 most,
                 batch: Duration::ZERO,
+                apart: false,
             };
             let spent = |run| Spent {
                 wall: part(run),
