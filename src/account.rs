@@ -25,7 +25,7 @@ pub(crate) struct Held {
     /// Set once the values are known to be there.
     good: AtomicBool,
     /// Whether it shares the host memory that it was made of.
-    shared: AtomicBool,
+    shared: bool,
 }
 
 impl Held {
@@ -39,7 +39,7 @@ impl Held {
             device: device as u32,
             label: label::current(),
             good: AtomicBool::new(false),
-            shared: AtomicBool::new(false),
+            shared: false,
         };
         held.change(|tally| tally.add(held.bytes()));
         held
@@ -57,7 +57,7 @@ impl Held {
             self.change_form(form);
         }
         self.good = AtomicBool::new(false);
-        self.shared = AtomicBool::new(false);
+        self.shared = false;
         handed.take_in_place(&mut self.raw)
     }
 
@@ -86,14 +86,17 @@ impl Held {
         (self.form.bytes() as u64).min(BYTES)
     }
 
+    #[inline]
     pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
         &self.raw
     }
 
+    #[inline]
     pub(crate) fn form(&self) -> &Arc<DeviceShape> {
         &self.form
     }
 
+    #[inline]
     pub(crate) fn device(&self) -> usize {
         self.device as usize
     }
@@ -112,11 +115,11 @@ impl Held {
     }
 
     pub(crate) fn is_shared(&self) -> bool {
-        self.shared.load(Ordering::Relaxed)
+        self.shared
     }
 
     pub(crate) fn note_shared(&mut self, shared: bool) {
-        self.shared = AtomicBool::new(shared);
+        self.shared = shared;
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) use read::copied;
 
 use std::fmt;
 use std::sync::Arc;
+use std::thread::LocalKey;
 
 use pjrt_sys::PJRT_Buffer;
 
@@ -25,6 +26,7 @@ use crate::memory::{Memory, Place};
 use crate::pjrt::aligned::HostVec;
 use crate::pjrt::handed::Handed;
 use crate::pjrt::host::Plain;
+use crate::pjrt::pooled::{Pool, Pooled, Pooling};
 use crate::pjrt::{shared, Owned};
 use crate::shape::{Layout, Shape};
 use crate::upload;
@@ -49,10 +51,25 @@ use crate::upload;
 /// # }
 /// ```
 pub struct Buffer {
+    known: Pooled<Known>,
+}
+
+/// A buffer's handle, and what is known of it.
+struct Known {
     held: Held,
     /// The collective launch that computes it, if one does: its outcome is known
     /// without asking the plugin.
     launch: Option<Arc<Launch>>,
+}
+
+thread_local! {
+    static POOL: Pool<Known> = const { Pool::new() };
+}
+
+impl Pooling for Known {
+    fn pool() -> &'static LocalKey<Pool<Self>> {
+        &POOL
+    }
 }
 
 impl Buffer {
@@ -63,14 +80,16 @@ impl Buffer {
         device: usize,
     ) -> Buffer {
         Buffer {
-            held: Held::new(raw, form, device),
-            launch: None,
+            known: Pooled::new(Known {
+                held: Held::new(raw, form, device),
+                launch: None,
+            }),
         }
     }
 
     /// Notes whether it shares the host memory that it was made of.
     pub(crate) fn with_shared(mut self, shared: bool) -> Buffer {
-        self.held.note_shared(shared);
+        self.known.held.note_shared(shared);
         self
     }
 
@@ -83,8 +102,10 @@ impl Buffer {
         launch: &Option<Arc<Launch>>,
     ) -> Option<Buffer> {
         Some(Buffer {
-            held: Held::new(handed.take()?, Arc::clone(form), device),
-            launch: launch.clone(),
+            known: Pooled::new(Known {
+                held: Held::new(handed.take()?, Arc::clone(form), device),
+                launch: launch.clone(),
+            }),
         })
     }
 
@@ -97,38 +118,44 @@ impl Buffer {
         form: &Arc<DeviceShape>,
         launch: &Option<Arc<Launch>>,
     ) -> bool {
-        if self.launch.is_some() || launch.is_some() {
-            self.launch.clone_from(launch);
+        let known = &mut *self.known;
+        if known.launch.is_some() || launch.is_some() {
+            known.launch.clone_from(launch);
         }
-        self.held.take_in_place(handed, form)
+        known.held.take_in_place(handed, form)
     }
 
+    #[inline]
     pub(crate) fn raw(&self) -> &Owned<PJRT_Buffer> {
-        self.held.raw()
+        self.known.held.raw()
     }
 
+    #[inline]
     pub(crate) fn form(&self) -> &Arc<DeviceShape> {
-        self.held.form()
+        self.known.held.form()
     }
 
+    #[inline]
     pub(crate) fn session(&self) -> &Arc<Session> {
         self.raw().session()
     }
 
+    #[inline]
     pub(crate) fn device_index(&self) -> usize {
-        self.held.device()
+        self.known.held.device()
     }
 
+    #[inline]
     pub(crate) fn launch(&self) -> Option<&Arc<Launch>> {
-        self.launch.as_ref()
+        self.known.launch.as_ref()
     }
 
     pub(crate) fn is_known_good(&self) -> bool {
-        self.held.is_known_good()
+        self.known.held.is_known_good()
     }
 
     pub(crate) fn note_good(&self) {
-        self.held.note_good();
+        self.known.held.note_good();
     }
 
     /// Copies row-major values into a new buffer at `place`, which is a `&Device`
@@ -306,7 +333,7 @@ impl Buffer {
     /// [`Buffer::from_host_vec`] or [`Client::scope`]. An output is never said to, even where
     /// it lives in a donated buffer's host memory.
     pub fn is_zero_copy(&self) -> bool {
-        self.held.is_shared()
+        self.known.held.is_shared()
     }
 
     /// The values where they are, without a copy. Waits for them.
@@ -338,7 +365,7 @@ impl Buffer {
 
     /// The [label](label()) that it is counted under in [`Client::memory_account`].
     pub fn label(&self) -> Option<&'static str> {
-        label::name_of(self.held.label())
+        label::name_of(self.known.held.label())
     }
 
     /// What it takes in the device's memory in bytes, padding included

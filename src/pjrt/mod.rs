@@ -31,6 +31,7 @@ pub(crate) mod library;
 mod named_value;
 pub(crate) mod owned;
 mod parts;
+pub(crate) mod pooled;
 mod raw;
 pub(crate) mod read;
 mod reaper;
