@@ -87,34 +87,12 @@ impl<'a> ArgumentList<'a> {
         }
     }
 
-    /// Makes room for as many arguments in an empty list, in the memory of an earlier one that
-    /// was [put away](ArgumentList::put_away).
+    /// Makes room for as many arguments in an empty list, in the memory of an earlier one.
     #[inline]
     pub(crate) fn make_room(&mut self, room: usize) {
         if room > ARGUMENTS {
             self.slots = SmallVec::from_vec(spare::take::<Option<Argument<'static>>>(room));
         }
-    }
-
-    /// Drops the arguments, and keeps the memory of the list, where it has any of its own,
-    /// for the next.
-    ///
-    /// In place, as all that is done with a list: it is large, and moving it costs as much as a
-    /// call of a few arguments.
-    #[inline]
-    pub(crate) fn put_away(&mut self) {
-        self.slots.clear();
-        if self.slots.spilled() {
-            self.keep_memory();
-        }
-    }
-
-    #[cold]
-    fn keep_memory(&mut self) {
-        let emptied = std::mem::take(&mut self.slots).into_vec().into_iter();
-        // There are none: only the type changes, and the memory is kept.
-        let forever = emptied.map(|_| unreachable!("the list was emptied"));
-        spare::put::<Option<Argument<'static>>>(forever.collect());
     }
 
     /// Has an empty list keep nothing and only see whether what is appended are the arguments
@@ -137,6 +115,7 @@ impl<'a> ArgumentList<'a> {
     }
 
     /// How many arguments there are.
+    #[inline]
     pub fn len(&self) -> usize {
         match &self.comparison {
             None => self.slots.len(),
@@ -147,7 +126,13 @@ impl<'a> ArgumentList<'a> {
     /// The arguments, of a list of which none was taken.
     #[inline]
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument<'a>> {
-        self.part(0, self.slots.len())
+        self.slots.iter().map(Self::there)
+    }
+
+    /// Whether the argument in a place is lent.
+    #[inline]
+    pub(crate) fn is_lent(&self, place: usize) -> bool {
+        matches!(self.slots.get(place), Some(Some(Argument::Lent(_))))
     }
 
     /// `count` of the arguments, from the place `start` on; fewer where the list ends.
@@ -159,10 +144,15 @@ impl<'a> ArgumentList<'a> {
     ) -> impl ExactSizeIterator<Item = &Argument<'a>> {
         let from_start = self.slots.get(start..).unwrap_or_default();
         let part = &from_start[..count.min(from_start.len())];
-        part.iter().map(|slot| match slot {
+        part.iter().map(Self::there)
+    }
+
+    #[inline]
+    fn there<'l>(slot: &'l Option<Argument<'a>>) -> &'l Argument<'a> {
+        match slot {
             Some(argument) => argument,
             None => unreachable!("an argument was taken before the launch"),
-        })
+        }
     }
 
     /// Changes an argument that was given, and takes it where that went well. It is changed where
@@ -193,16 +183,40 @@ impl<'a> ArgumentList<'a> {
     }
 
     /// The lent arguments, in order.
-    pub(crate) fn lent(self) -> impl Iterator<Item = &'a Buffer> {
-        self.slots.into_iter().filter_map(|slot| match slot? {
-            Argument::Lent(buffer) => Some(buffer),
-            Argument::Given(_) => None,
-        })
+    pub(crate) fn lent(mut self) -> impl Iterator<Item = &'a Buffer> {
+        std::mem::take(&mut self.slots)
+            .into_iter()
+            .filter_map(|slot| match slot? {
+                Argument::Lent(buffer) => Some(buffer),
+                Argument::Given(_) => None,
+            })
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+/// The memory of a list that has any of its own is kept for the next.
+impl Drop for ArgumentList<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.slots.spilled() {
+            self.keep_memory();
+        }
+    }
+}
+
+impl ArgumentList<'_> {
+    #[cold]
+    fn keep_memory(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.clear();
+        // There are none: only the type changes, and the memory is kept.
+        let emptied = slots.into_iter();
+        let forever = emptied.map(|_| unreachable!("the list was emptied"));
+        spare::put::<Option<Argument<'static>>>(forever.collect());
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::{Code, Error, Result};
 use crate::executable::Executable;
 use crate::launch::LaunchOrder;
 use crate::memory::Memory;
+use crate::pjrt::api::Api;
 use crate::pjrt::buffer;
 use crate::pjrt::client::{DeviceFacts, MemoryFacts, RawClient};
 use crate::pjrt::scope::{self, Scope};
@@ -103,6 +104,8 @@ pub(crate) struct Session {
     platform_version: String,
     process_index: i32,
     plugin: Plugin,
+    /// The client's, at hand: each call asks for it.
+    pub(crate) api: Api,
     /// Callbacks under way hold it too, the rest holds the session.
     pub(crate) raw: Arc<RawClient>,
 }
@@ -143,6 +146,7 @@ impl Client {
                 platform_version: raw.platform_version()?,
                 process_index: raw.process_index()?,
                 plugin: plugin.clone(),
+                api: raw.api(),
                 raw: Arc::new(raw),
             }),
         };

@@ -125,7 +125,7 @@ impl Executable {
             copies_lent: signature.donates() && on_cpu,
             raw,
             payload: None,
-            plan: Plan::of(&signature),
+            plan: Plan::of(&signature, &devices),
             signature,
             devices,
         })
@@ -141,6 +141,7 @@ impl Executable {
         Client::from_session(self.session())
     }
 
+    #[inline]
     pub(crate) fn session(&self) -> &Arc<Session> {
         self.raw.session()
     }

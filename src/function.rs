@@ -1,18 +1,18 @@
 //! Typed programs: trees in, trees out.
 
-use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::argument::ArgumentList;
+use crate::call_error::CallError;
 use crate::donation_report::DonationReport;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::function_error::{FunctionError, LostLeaf, Survivor};
 use crate::parameter::Parameters;
 use crate::roots::{given_leaves, Roots, Structures};
-use crate::run::Made;
+use crate::run::DeviceOutputs;
 use crate::signature::Signature;
 use crate::tree::{Known, Source, Structure, Tree};
 use crate::typed_program::TypedProgram;
@@ -153,23 +153,35 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         Ok((results, report))
     }
 
+    #[inline]
     fn run<'a>(
         &self,
         arguments: P::Arguments<'a>,
         report: Option<&mut DonationReport>,
     ) -> Result<R, FunctionError<P::Given>> {
-        if let Err(error) = self.check_arguments(&arguments) {
-            return Err(FunctionError::refused(error, P::into_given(arguments)));
+        if !self.all_fit(&arguments) {
+            if let Err(error) = self.check_arguments(&arguments) {
+                return Err(FunctionError::refused(error, P::into_given(arguments)));
+            }
         }
-        // What is known at run time only must be noted before the arguments are gone.
-        let structures = match (P::LEAVES, &self.results) {
-            (Some(_), Some(_)) => None,
-            _ => Some(P::structures(&arguments)),
-        };
+        match &self.results {
+            Some(results) if P::LEAVES.is_some() => self.launch(arguments, results, None, report),
+            _ => self.run_noted(arguments, report),
+        }
+    }
+
+    /// Runs with what is known at run time only: it must be noted before the arguments are gone.
+    #[inline(never)]
+    fn run_noted<'a>(
+        &self,
+        arguments: P::Arguments<'a>,
+        report: Option<&mut DonationReport>,
+    ) -> Result<R, FunctionError<P::Given>> {
+        let structures = P::structures(&arguments);
         let expected;
         let results = match &self.results {
             Some(results) => results,
-            None => match self.expected(structures.as_deref().unwrap_or_default()) {
+            None => match self.expected(&structures) {
                 Ok(structure) => {
                     expected = structure;
                     &expected
@@ -177,71 +189,81 @@ impl<P: Parameters, R: Tree> Function<P, R> {
                 Err(error) => return Err(FunctionError::refused(error, P::into_given(arguments))),
             },
         };
+        self.launch(arguments, results, Some(&structures), report)
+    }
+
+    /// Runs with arguments that fit. Their structures are given where they aren't constant.
+    #[inline]
+    fn launch<'a>(
+        &self,
+        arguments: P::Arguments<'a>,
+        results: &Structure,
+        structures: Option<&Structures>,
+        report: Option<&mut DonationReport>,
+    ) -> Result<R, FunctionError<P::Given>> {
+        let executable = &*self.executable;
         let mut list = ArgumentList::new();
-        list.make_room(self.executable.signature.inputs().len());
+        list.make_room(executable.plan.inputs.len());
         P::pass(arguments, &mut list);
-        let mut handed = self.executable.handed();
+        let mut handed = executable.handed();
         let ends = [list.len()];
-        let launch = self
-            .executable
-            .launch(&mut list, &ends, &mut handed, report);
-        let outcome = launch.map(|launched| {
-            let made = self.executable.made(&mut list, &mut handed, launched);
-            self.build(made, results)
-        });
-        list.put_away();
-        match outcome {
-            Ok(Ok(results)) => Ok(results),
-            Ok(Err((error, left))) => Err(self.unbuilt(error, left, structures)),
-            Err(error) => {
-                let paths = self.paths(&structures.unwrap_or_else(P::constant_structures));
-                Err(FunctionError::failed(error, &paths))
-            }
+        let launched = match executable.launch(&mut list, &ends, &mut handed, report) {
+            Ok(launched) => launched,
+            Err(error) => return Err(self.failed(error, structures)),
+        };
+        let mut made = executable.made(&mut list, &mut handed, launched);
+        let mut outputs = made.next_device();
+        match Source::of(&mut outputs, results).finish::<R>() {
+            Ok(results) => Ok(results),
+            Err(error) => Err(self.unbuilt(error, outputs, structures)),
         }
     }
 
-    /// The program ran, but its results are no trees: what was given is lost.
+    #[cold]
+    fn failed(&self, error: CallError, structures: Option<&Structures>) -> FunctionError<P::Given> {
+        let paths = match structures {
+            Some(structures) => self.paths(structures),
+            None => self.paths(&P::constant_structures()),
+        };
+        FunctionError::failed(error, &paths)
+    }
+
+    /// The program ran, but its results are no trees: what was given is lost, and the outputs that
+    /// are left come back. Only trees written by hand, or a structure given for another type, come
+    /// to that.
     #[cold]
     fn unbuilt(
         &self,
         error: Error,
-        left: Vec<Survivor>,
-        structures: Option<Vec<(TypeId, Structure)>>,
+        outputs: DeviceOutputs<'_, '_, '_, '_>,
+        structures: Option<&Structures>,
     ) -> FunctionError<P::Given> {
-        let structures = structures.unwrap_or_else(P::constant_structures);
-        let paths = self.paths(&structures).into_iter();
-        let given = paths.zip(given_leaves(&structures, P::GIVEN));
+        let constant;
+        let structures = match structures {
+            Some(structures) => structures,
+            None => {
+                constant = P::constant_structures();
+                &constant
+            }
+        };
+        let paths = self.paths(structures).into_iter();
+        let given = paths.zip(given_leaves(structures, P::GIVEN));
         let lost = given.filter(|(_, given)| *given);
         let lost = lost.map(|(path, _)| LostLeaf { path, device: 0 });
-        FunctionError::unbuilt(error, left, lost.collect())
+        let first = self.signature().outputs().len() - outputs.len();
+        let left = outputs.enumerate().map(|(index, buffer)| Survivor {
+            path: format!("output {}", first + index),
+            device: 0,
+            buffer,
+        });
+        let doing = format!("building the results of {}", self.typed());
+        FunctionError::unbuilt(error.context(doing), left.collect(), lost.collect())
     }
 
     /// How the results of a call are built, from its arguments.
     fn expected(&self, arguments: &Structures) -> Result<Structure> {
         self.typed()
             .expected_results(R::expected(&Known::new(arguments)))
-    }
-
-    /// Builds the results; else says why not, and gives the outputs that are left. Only trees
-    /// written by hand, or a structure given for another type, come to that.
-    fn build(
-        &self,
-        mut made: Made<'_, '_, '_>,
-        results: &Structure,
-    ) -> Result<R, (Error, Vec<Survivor>)> {
-        let count = self.signature().outputs().len();
-        let mut outputs = made.next_device();
-        let built = Source::new(&mut outputs, results).finish::<R>();
-        built.map_err(|error| {
-            let first = count - outputs.len();
-            let left = outputs.enumerate().map(|(index, buffer)| Survivor {
-                path: format!("output {}", first + index),
-                device: 0,
-                buffer,
-            });
-            let doing = format!("building the results of {}", self.typed());
-            (error.context(doing), left.collect())
-        })
     }
 
     /// What can be compared once.
@@ -263,15 +285,20 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     }
 
     /// Compares what is about to be passed, by reference: a refusal leaves it whole.
-    fn check_arguments(&self, arguments: &P::Arguments<'_>) -> Result<()> {
-        if P::LEAVES.is_some() {
-            let mut leaves = ArgumentList::new();
-            leaves.only_compare(&self.executable, 0);
-            P::lend(arguments, &mut leaves);
-            if leaves.all_fit() {
-                return Ok(());
-            }
+    #[inline]
+    fn all_fit(&self, arguments: &P::Arguments<'_>) -> bool {
+        if P::LEAVES.is_none() {
+            return false;
         }
+        let mut leaves = ArgumentList::new();
+        leaves.only_compare(&self.executable, 0);
+        P::lend(arguments, &mut leaves);
+        leaves.all_fit()
+    }
+
+    /// Says what doesn't fit, if anything.
+    #[inline(never)]
+    fn check_arguments(&self, arguments: &P::Arguments<'_>) -> Result<()> {
         let mut leaves = ArgumentList::new();
         P::lend(arguments, &mut leaves);
         let inputs = self.executable.signature.inputs().len();

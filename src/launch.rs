@@ -151,10 +151,13 @@ impl Session {
     /// To be had before the start of a launch that isn't paced. `None` where nobody has to
     /// know of it.
     pub(crate) fn pass(&self) -> Option<Pass<'_>> {
-        if self.order.paced.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        Some(self.enter())
+        self.has_paced().then(|| self.enter())
+    }
+
+    /// Whether others than paced launches have to take care: that they are known to those.
+    #[inline]
+    pub(crate) fn has_paced(&self) -> bool {
+        self.order.paced.load(Ordering::Relaxed) > 0
     }
 
     /// Waits until no paced launch is near.

@@ -44,10 +44,17 @@ impl Outputs {
     ///
     /// # Errors
     /// The program has another number of them.
-    pub fn into_single(mut self) -> Result<Buffer> {
-        let count = self.buffers.len();
-        match self.buffers.pop() {
-            Some(buffer) if count == 1 => Ok(buffer),
+    pub fn into_single(self) -> Result<Buffer> {
+        let mut buffers = self.buffers;
+        let count = buffers.len();
+        match buffers.pop() {
+            Some(buffer) if count == 1 => {
+                if !buffers.spilled() {
+                    // Nothing is left to drop, which dropping would have to find out.
+                    std::mem::forget(buffers);
+                }
+                Ok(buffer)
+            }
             _ => Err(Error::invalid(format!(
                 "a single output was asked for, but the program has {count}"
             ))),

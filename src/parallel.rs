@@ -225,7 +225,6 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
             let made = self.executable.made(&mut list, &mut handed, launched);
             self.build(made, results)
         });
-        list.put_away();
         let outcome = match outcome {
             Ok(built) => built,
             Err(error) => {
@@ -260,7 +259,7 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         for position in 0..devices {
             let mut outputs = made.next_device();
             if failure.is_none() {
-                let mut source = Source::new(&mut outputs, structure);
+                let mut source = Source::of(&mut outputs, structure);
                 let built = R::build(&mut building, &mut source).and_then(|()| source.exhaust());
                 failure = built.err().map(|error| {
                     let doing = format!(

@@ -148,7 +148,7 @@ impl Buffer {
 
     /// Whether the plugin can be asked for a part before the values are there (fact 51).
     fn raw_reads_may_pend(&self) -> bool {
-        let (_, minor) = self.session().raw.api().version();
+        let (_, minor) = self.session().api.version();
         minor >= RAW_READS_WAIT
     }
 

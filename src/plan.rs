@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::buffer::Buffer;
 use crate::client::Session;
+use crate::device::Device;
 use crate::device_shape::{self, DeviceShape};
 use crate::signature::{Donation, Signature};
 
@@ -12,6 +13,10 @@ use crate::signature::{Donation, Signature};
 pub(crate) struct Plan {
     pub(crate) inputs: Box<[PlannedInput]>,
     pub(crate) outputs: Box<[PlannedOutput]>,
+    /// The indices of the devices, in logical order.
+    pub(crate) devices: Box<[u32]>,
+    /// The first of them, at hand.
+    pub(crate) first_device: u32,
 }
 
 pub(crate) struct PlannedInput {
@@ -31,7 +36,7 @@ pub(crate) struct PlannedOutput {
 /// Where the arguments of one of a program's devices must be.
 pub(crate) struct Site<'e> {
     pub(crate) session: &'e Arc<Session>,
-    pub(crate) device: usize,
+    pub(crate) device: u32,
 }
 
 impl Site<'_> {
@@ -39,13 +44,13 @@ impl Site<'_> {
     #[inline]
     pub(crate) fn has(&self, buffer: &Buffer, input: &PlannedInput) -> bool {
         device_shape::same(buffer.form(), &input.form)
-            && buffer.device_index() == self.device
+            && buffer.device_index() == self.device as usize
             && Arc::ptr_eq(buffer.session(), self.session)
     }
 }
 
 impl Plan {
-    pub(crate) fn of(signature: &Signature) -> Plan {
+    pub(crate) fn of(signature: &Signature, devices: &[Device]) -> Plan {
         let inputs = signature.inputs().iter().map(|input| PlannedInput {
             form: Arc::clone(input.form()),
             is_donated: matches!(input.donation(), Donation::Into { .. }),
@@ -56,9 +61,14 @@ impl Plan {
             // An index beyond 2^32 is none of a program that was compiled.
             donor: output.donor().and_then(|donor| u32::try_from(donor).ok()),
         });
+        // A client with 2^32 devices is not a case.
+        let devices = devices.iter().map(|device| device.index() as u32);
+        let devices: Box<[u32]> = devices.collect();
         Plan {
             inputs: inputs.collect(),
             outputs: outputs.collect(),
+            first_device: devices.first().copied().unwrap_or_default(),
+            devices,
         }
     }
 }

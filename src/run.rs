@@ -3,8 +3,9 @@
 mod check;
 mod made;
 mod readiness;
+mod start;
 
-pub(crate) use made::Made;
+pub(crate) use made::{DeviceOutputs, Made};
 
 use std::sync::Arc;
 
@@ -15,9 +16,8 @@ use crate::call_error::{CallError, GivenBack, Lost};
 use crate::donation_report::{DonationReport, GivenLeaf};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
-use crate::launch::{self, Launch};
+use crate::launch::Launch;
 use crate::outputs::Outputs;
-use crate::pjrt::execute::{self, Done};
 use crate::pjrt::handed::Handed;
 
 impl Executable {
@@ -35,6 +35,7 @@ impl Executable {
     /// come back in the error.
     pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
         let mut list = ArgumentList::new();
+        list.make_room(self.plan.inputs.len());
         arguments.append_to(&mut list);
         let mut outputs = Outputs::default();
         self.run_list(&mut list, &mut outputs, None)?;
@@ -51,6 +52,7 @@ impl Executable {
         arguments: impl Arguments<'a>,
     ) -> Result<(Outputs, DonationReport), CallError> {
         let mut list = ArgumentList::new();
+        list.make_room(self.plan.inputs.len());
         arguments.append_to(&mut list);
         let mut outputs = Outputs::default();
         let mut report = DonationReport::default();
@@ -60,6 +62,7 @@ impl Executable {
 
     /// Runs with the arguments of a list. The outputs go where they are to be: moving the whole
     /// of them costs more than to make them.
+    #[inline]
     fn run_list(
         &self,
         list: &mut ArgumentList<'_>,
@@ -114,6 +117,7 @@ impl Executable {
         report: Option<&mut DonationReport>,
     ) -> Result<Vec<Outputs>, CallError> {
         let mut list = ArgumentList::new();
+        list.make_room(self.devices.len() * self.plan.inputs.len());
         let mut ends: SmallVec<[usize; 8]> = SmallVec::new();
         for each in arguments {
             each.append_to(&mut list);
@@ -135,13 +139,15 @@ impl Executable {
     /// Room for what a launch gives on all devices.
     #[inline]
     pub(crate) fn handed(&self) -> Handed<'_> {
-        let count = self.devices.len() * self.plan.outputs.len();
-        Handed::new(self.session(), count)
+        Handed::new(self.session())
     }
 
     /// Checks and starts. `ends` says where in the list each device's arguments end, and
     /// `handed` is as [`Executable::handed`] gives it. Gives what [`Executable::made`] takes; the
     /// arguments stay in the list for it. On failure the list is empty.
+    ///
+    /// What one device needs is in line, down to the plugin's call: the plugin calls so deep that
+    /// the processor has forgotten the way back, and each return costs as much as many checks.
     #[inline]
     pub(crate) fn launch(
         &self,
@@ -150,22 +156,19 @@ impl Executable {
         handed: &mut Handed<'_>,
         report: Option<&mut DonationReport>,
     ) -> Result<Option<Arc<Launch>>, CallError> {
-        let outcome = self.check(list, ends).and_then(|()| {
-            if self.devices.len() == 1 {
-                Ok(self.start(list, handed).map(|()| None))
-            } else {
-                self.start_in_turn(list, handed)
-            }
-        });
-        match outcome {
-            Ok(Ok(record)) => {
-                if let Some(report) = report {
-                    report.leaves = self.report(list);
-                }
+        let outcome = match self.start_alone(list, ends, handed) {
+            Ok(true) => Ok(Ok(None)),
+            Ok(false) => self.start_others(list, ends, handed),
+            Err(error) => Ok(Err(error)),
+        };
+        match (outcome, report) {
+            (Ok(Ok(record)), None) => Ok(record),
+            (Ok(Ok(record)), Some(report)) => {
+                report.leaves = self.report(list);
                 Ok(record)
             }
-            Ok(Err(error)) => Err(self.failed(error, take_given(list, ends))),
-            Err(refusal) => Err(CallError::new(refusal, take_given(list, ends), Vec::new())),
+            (Ok(Err(error)), _) => Err(self.failed(error, list, ends)),
+            (Err(refusal), _) => Err(refused(refusal, list, ends)),
         }
     }
 
@@ -184,68 +187,11 @@ impl Executable {
             .collect()
     }
 
-    /// Starts a launch that isn't paced, or runs on one device.
-    fn start(&self, list: &ArgumentList<'_>, handed: &mut Handed<'_>) -> Result<()> {
-        match self.session().pass() {
-            None => self.execute(list, handed, None),
-            Some(pass) => {
-                let mut done = Done::new();
-                let started = self.execute(list, handed, Some(&mut done));
-                pass.keep(done);
-                started
-            }
-        }
-    }
-
-    fn execute(
-        &self,
-        list: &ArgumentList<'_>,
-        handed: &mut Handed<'_>,
-        done: Option<&mut Done>,
-    ) -> Result<()> {
-        let launch = execute::Launch {
-            executable: &self.raw,
-            devices: self.devices.len(),
-            outputs: self.plan.outputs.len(),
-            inputs: self.plan.inputs.len(),
-            id: if self.paced {
-                launch::unique_launch_id()
-            } else {
-                0
-            },
-        };
-        let arguments = list.iter();
-        let arguments = arguments.map(|argument| (argument.buffer().raw(), argument.is_lent()));
-        launch.start(arguments, handed, done)
-    }
-
-    /// Starts on several devices, when it is this launch's turn. The outer error is a
-    /// refusal before the plugin was asked, the inner one the plugin's.
-    fn start_in_turn(
-        &self,
-        list: &ArgumentList<'_>,
-        handed: &mut Handed<'_>,
-    ) -> Result<Result<Option<Arc<Launch>>>> {
-        let turn = self.session().turn();
-        if self.paced {
-            turn.settle();
-        }
-        if self.signature.has_collectives() {
-            self.make_sure_of(list)?;
-        }
-        if !self.paced {
-            return Ok(self.start(list, handed).map(|()| None));
-        }
-        let alone = turn.close();
-        let mut done = Done::new();
-        let started = self.execute(list, handed, Some(&mut done));
-        Ok(started.map(|()| Some(alone.follow(done))))
-    }
-
     /// The plugin failed: what was given is asked one by one whether it is there still
     /// (fact 6).
     #[cold]
-    fn failed(&self, error: Error, mut given: Vec<GivenBack>) -> CallError {
+    fn failed(&self, error: Error, list: &mut ArgumentList<'_>, ends: &[usize]) -> CallError {
+        let mut given = take_given(list, ends);
         let mut lost = Vec::new();
         given.retain(|given| {
             let intact = matches!(given.buffer.raw().is_deleted(), Ok(false));
@@ -265,6 +211,11 @@ impl Executable {
             _ => failed.out_of_step(),
         }
     }
+}
+
+#[cold]
+fn refused(refusal: Error, list: &mut ArgumentList<'_>, ends: &[usize]) -> CallError {
+    CallError::new(refusal, take_given(list, ends), Vec::new())
 }
 
 /// What was given, with its device and its place in that device's list.

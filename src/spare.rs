@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::mem::MaybeUninit;
 
 /// How many of a type are kept: arguments and results of a call, and those of another.
 const MOST: usize = 8;
@@ -42,60 +43,72 @@ pub(crate) fn put<T: 'static>(mut emptied: Vec<T>) {
 
 /// Room for a list of plain values: on the stack for up to `N`, else in memory that was used
 /// before and will be again.
+///
+/// It is made where it stays: moving it costs as much as the rest of a small launch.
 pub(crate) struct Room<T: Copy + 'static, const N: usize> {
-    on_stack: [T; N],
-    longer: Vec<T>,
+    few: [MaybeUninit<T>; N],
+    many: Vec<MaybeUninit<T>>,
 }
 
 impl<T: Copy + 'static, const N: usize> Room<T, N> {
     #[inline]
-    pub(crate) fn new(fill: T) -> Self {
+    pub(crate) fn new() -> Self {
         Room {
-            on_stack: [fill; N],
-            longer: Vec::new(),
+            few: [const { MaybeUninit::uninit() }; N],
+            many: Vec::new(),
         }
     }
 
-    /// A list of so many, each of them `fill`; to be asked for once.
+    /// So many places; to be asked for once.
     #[inline]
-    pub(crate) fn list(&mut self, count: usize, fill: T) -> &mut [T] {
-        if count <= N {
-            return &mut self.on_stack[..count];
+    pub(crate) fn places(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
+        if count > N {
+            self.make_room(count);
         }
-        self.longer_list(count, fill)
+        self.same_places(count)
     }
 
-    /// The list that was asked for.
+    /// So many places, each of them filled; to be asked for once.
     #[inline]
-    pub(crate) fn listed(&mut self, count: usize) -> &mut [T] {
-        if count <= N {
-            &mut self.on_stack[..count]
+    pub(crate) fn filled(&mut self, count: usize, fill: T) -> &mut [MaybeUninit<T>] {
+        if count > N {
+            self.make_room(count);
+            self.many.fill(MaybeUninit::new(fill));
         } else {
-            &mut self.longer
+            // All there are: that many takes a few instructions, and some a call.
+            self.few.fill(MaybeUninit::new(fill));
+        }
+        self.same_places(count)
+    }
+
+    /// The places that were asked for.
+    #[inline]
+    pub(crate) fn same_places(&mut self, count: usize) -> &mut [MaybeUninit<T>] {
+        if count <= N {
+            &mut self.few[..count]
+        } else {
+            &mut self.many[..count]
         }
     }
 
     #[cold]
-    fn longer_list(&mut self, count: usize, fill: T) -> &mut [T] {
-        self.longer = take(count);
-        self.longer.resize(count, fill);
-        &mut self.longer
+    fn make_room(&mut self, count: usize) {
+        self.many = take(count);
+        self.many.resize(count, MaybeUninit::uninit());
+    }
+
+    #[cold]
+    fn put_away(&mut self) {
+        put(std::mem::take(&mut self.many));
     }
 }
 
 impl<T: Copy + 'static, const N: usize> Drop for Room<T, N> {
     #[inline]
     fn drop(&mut self) {
-        if self.longer.capacity() > 0 {
+        if self.many.capacity() > 0 {
             self.put_away();
         }
-    }
-}
-
-impl<T: Copy + 'static, const N: usize> Room<T, N> {
-    #[cold]
-    fn put_away(&mut self) {
-        put(std::mem::take(&mut self.longer));
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn upload(
 
 /// Refuses a type that is newer than the plugin's API.
 pub(crate) fn check_known(session: &Session, element_type: ElementType) -> Result<()> {
-    let (major, minor) = session.raw.api().version();
+    let (major, minor) = session.api.version();
     if minor >= element_type.since() {
         return Ok(());
     }

@@ -38,7 +38,6 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         self.make_room(&mut list);
         (0..devices).for_each(|position| P::lend(ready, position, &mut list));
         let awaited = self.executable.await_arguments(&list);
-        list.put_away();
         awaited.map_err(|(place, error)| {
             let inputs = self.signature().inputs().len();
             let (position, index) = (place / inputs, place % inputs);

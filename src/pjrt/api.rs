@@ -82,6 +82,7 @@ impl Api {
     /// # Safety
     /// Every pointer in `args` is null where the entry allows it or valid for
     /// what the entry does with it, and the objects behind them are alive.
+    #[inline]
     pub(crate) unsafe fn call<A: Args>(self, entry: Entry<A>, args: &mut A) -> Result<()> {
         // SAFETY: the table is alive, and as long as it says.
         let Some(function) = (unsafe { entry.of(self.table.as_ptr()) }) else {
@@ -105,6 +106,7 @@ impl Api {
         }
     }
 
+    #[cold]
     fn missing(self, name: &'static str, since: u32) -> Error {
         let (major, minor) = self.version();
         let needs = if since <= 54 {
@@ -124,6 +126,7 @@ impl Api {
     ///
     /// # Safety
     /// `error` was handed out by this plugin and nobody else will use it again.
+    #[cold]
     pub(crate) unsafe fn take_error(self, function: &'static str, error: *mut PJRT_Error) -> Error {
         let mut code = PJRT_Error_GetCode_Args::zeroed();
         code.error = error;

@@ -1,6 +1,8 @@
 //! The launch.
 
+use std::mem::MaybeUninit;
 use std::ptr;
+use std::slice;
 
 use pjrt_sys::{
     entry, Args, PJRT_Buffer, PJRT_Event, PJRT_ExecuteOptions, PJRT_LoadedExecutable,
@@ -11,12 +13,11 @@ use smallvec::SmallVec;
 use super::client::nothing_from;
 use super::handed::Handed;
 use super::owned::Owned;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::spare::Room;
 
 const INLINE_DEVICES: usize = 8;
-/// Arguments of all devices together up to which a list of pointers to them is on the stack: what
-/// isn't used of it has to be filled all the same.
+/// Arguments of all devices together up to which a list of pointers to them is on the stack.
 const FEW: usize = 16;
 
 /// What to launch. Lists are device by device, in the executable's logical order.
@@ -34,64 +35,100 @@ pub(crate) struct Launch<'a> {
 pub(crate) type Done = SmallVec<[Owned<PJRT_Event>; INLINE_DEVICES]>;
 
 impl Launch<'_> {
-    /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`). `outputs`
-    /// has as many places as it gives outputs, and holds them afterwards; on failure none.
+    /// Starts the program on all of its devices (`PJRT_LoadedExecutable_Execute`). `outputs` is
+    /// new, and holds what it gives afterwards; on failure nothing.
     /// `done`, where it is wanted, gets an event a device.
     ///
     /// `buffers` gives every device's list, one after another, and of each buffer whether it is
-    /// lent, so that XLA may not consume it; alike on all devices. The caller has checked all
+    /// lent, so that XLA may not consume it; alike on all devices. Where one is `None`, nothing is
+    /// started, and this gives false. The caller has checked all
     /// that the plugin doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
     /// likes: the runtime orders device memory itself (fact 10).
     #[inline]
     pub(crate) fn start<'b>(
         &self,
-        buffers: impl ExactSizeIterator<Item = (&'b Owned<PJRT_Buffer>, bool)>,
+        buffers: impl ExactSizeIterator<Item = Option<(&'b Owned<PJRT_Buffer>, bool)>>,
         outputs: &mut Handed<'_>,
         done: Option<&mut Done>,
-    ) -> Result<()> {
-        let count = buffers.len();
-        assert_eq!(count, self.devices * self.inputs, "uneven argument lists");
-        let mut room = Room::<_, FEW>::new(ptr::null_mut());
-        let arguments = room.list(count, ptr::null_mut());
-        let mut room = Room::<_, FEW>::new(0);
-        let lent = room.list(self.inputs, 0);
-        let mut lent_count = 0;
-        for (index, (place, (buffer, is_lent))) in arguments.iter_mut().zip(buffers).enumerate() {
-            *place = buffer.raw();
-            if is_lent && index < self.inputs {
-                lent[lent_count] = index as i64;
+    ) -> Result<bool> {
+        assert_eq!(
+            buffers.len(),
+            self.devices * self.inputs,
+            "uneven argument lists"
+        );
+        let mut argument_room = Room::<_, FEW>::new();
+        let arguments = argument_room.places(buffers.len());
+        let mut lent_room = Room::<_, FEW>::new();
+        let lent = lent_room.places(self.inputs);
+        let (mut count, mut lent_count) = (0, 0);
+        for (place, buffer) in arguments.iter_mut().zip(buffers) {
+            let Some((buffer, is_lent)) = buffer else {
+                return Ok(false);
+            };
+            place.write(buffer.raw());
+            if is_lent && count < self.inputs {
+                lent[lent_count].write(count as i64);
                 lent_count += 1;
             }
+            count += 1;
         }
-        let lent = &lent[..lent_count];
-        let session = self.executable.session();
-        assert!(outputs.is_for(session), "another launch's outputs");
-        let places = outputs.places();
-        assert_eq!(places.len(), self.devices * self.outputs, "uneven outputs");
+        assert_eq!(
+            count,
+            arguments.len(),
+            "an iterator that is shorter than it says"
+        );
+        // SAFETY: so many have just been written, in order.
+        let (arguments, lent) = unsafe { (written(arguments, count), written(lent, lent_count)) };
         // By pointer alone from here on: the plugin writes to it.
-        let output_start = places.as_mut_ptr();
+        let session = self.executable.session();
+        let places = outputs.places(session, self.devices * self.outputs);
         let started = if self.devices == 1 {
-            self.execute(lent, &[arguments.as_ptr()], &[output_start], done)
+            self.execute(lent, &[arguments.as_ptr()], &[places], done)
         } else {
-            let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null());
-            let argument_lists = room.list(self.devices, ptr::null());
-            for (device, list) in argument_lists.iter_mut().enumerate() {
-                *list = arguments[device * self.inputs..].as_ptr();
-            }
-            let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null_mut());
-            let output_lists = room.list(self.devices, ptr::null_mut());
-            for (device, list) in output_lists.iter_mut().enumerate() {
-                // `wrapping_add` stays inside the list, or one past it without outputs.
-                *list = output_start.wrapping_add(device * self.outputs);
-            }
-            self.execute(lent, argument_lists, output_lists, done)
+            self.execute_on_many(lent, arguments, places, done)
         };
         if started.is_ok() && outputs.is_complete() {
-            return Ok(());
+            return Ok(true);
         }
-        // What was handed out all the same goes (fact 22).
+        Err(self.nothing(started, outputs))
+    }
+
+    /// Why there are no outputs, or not all. Those that were handed out all the same go (fact 22).
+    #[cold]
+    fn nothing(&self, started: Result<()>, outputs: &mut Handed<'_>) -> Error {
         outputs.discard();
-        started.and(Err(nothing_from("PJRT_LoadedExecutable_Execute")))
+        match started {
+            Ok(()) => nothing_from("PJRT_LoadedExecutable_Execute"),
+            Err(error) => error,
+        }
+    }
+
+    /// Starts, with the lists of all devices one after another.
+    #[inline(never)]
+    fn execute_on_many(
+        &self,
+        lent: &[i64],
+        arguments: &[*mut PJRT_Buffer],
+        places: *mut *mut PJRT_Buffer,
+        done: Option<&mut Done>,
+    ) -> Result<()> {
+        let mut argument_room = Room::<_, INLINE_DEVICES>::new();
+        let argument_lists = argument_room.places(self.devices);
+        let mut output_room = Room::<_, INLINE_DEVICES>::new();
+        let output_lists = output_room.places(self.devices);
+        for device in 0..self.devices {
+            argument_lists[device].write(arguments[device * self.inputs..].as_ptr());
+            // `wrapping_add` stays inside the list, or one past it without outputs.
+            output_lists[device].write(places.wrapping_add(device * self.outputs));
+        }
+        // SAFETY: so many have just been written, in order.
+        let (argument_lists, output_lists) = unsafe {
+            (
+                written(argument_lists, self.devices),
+                written(output_lists, self.devices),
+            )
+        };
+        self.execute(lent, argument_lists, output_lists, done)
     }
 
     /// Starts, with the lists of each device.
@@ -128,13 +165,14 @@ impl Launch<'_> {
         args: &mut PJRT_LoadedExecutable_Execute_Args,
         done: &mut Done,
     ) -> Result<()> {
-        let mut room = Room::<_, INLINE_DEVICES>::new(ptr::null_mut());
-        let events = room.list(self.devices, ptr::null_mut());
-        args.device_complete_events = events.as_mut_ptr();
+        let mut room = Room::<_, INLINE_DEVICES>::new();
+        let events = room.filled(self.devices, ptr::null_mut());
+        args.device_complete_events = events.as_mut_ptr().cast();
         // SAFETY: as in `execute`; there is room for an event a device.
         let status = unsafe { self.call(args) };
         // Whatever was handed out is owned before the status counts (fact 22).
-        for raw in &*events {
+        // SAFETY: all were written, by the plugin or before.
+        for raw in unsafe { written(events, self.devices) } {
             // SAFETY: just handed out by the session's client, to nobody else.
             done.extend(unsafe { Owned::adopt(self.executable.session(), *raw) });
         }
@@ -150,8 +188,19 @@ impl Launch<'_> {
     /// buffers of its client that are alive; those for what is handed out are zeroed.
     #[inline]
     unsafe fn call(&self, args: &mut PJRT_LoadedExecutable_Execute_Args) -> Result<()> {
-        let api = self.executable.session().raw.api();
+        let api = self.executable.session().api;
         // SAFETY: the caller's promise; the executable is alive.
         unsafe { api.call(entry::PJRT_LoadedExecutable_Execute, args) }
     }
+}
+
+/// The first so many of a list.
+///
+/// # Safety
+/// They have been written.
+#[inline]
+unsafe fn written<T>(list: &[MaybeUninit<T>], count: usize) -> &[T] {
+    let written = &list[..count];
+    // SAFETY: the caller's promise; the two slices have one layout.
+    unsafe { slice::from_raw_parts(written.as_ptr().cast(), count) }
 }

@@ -1,5 +1,6 @@
 //! What a launch hands out, until someone takes it.
 
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -9,49 +10,54 @@ use super::owned::Owned;
 use crate::client::Session;
 use crate::spare::Room;
 
-/// So many lie on the stack; what isn't used of them has to be filled all the same.
+/// So many lie on the stack.
 const FEW: usize = 8;
 
 /// The outputs of a launch, device by device: handles that nobody else has. Those that nobody
 /// takes are destroyed.
 pub(crate) struct Handed<'s> {
     session: &'s Arc<Session>,
-    /// Null before the launch, and where it gave nothing.
     room: Room<*mut PJRT_Buffer, FEW>,
+    /// How many places of the room have been filled: none before the launch.
     count: usize,
     taken: usize,
 }
 
 impl<'s> Handed<'s> {
-    /// Room for so many outputs of a client.
+    /// For the outputs of a launch of a client.
     #[inline]
-    pub(crate) fn new(session: &'s Arc<Session>, count: usize) -> Handed<'s> {
-        let mut handed = Handed {
+    pub(crate) fn new(session: &'s Arc<Session>) -> Handed<'s> {
+        Handed {
             session,
-            room: Room::new(ptr::null_mut()),
-            count,
+            room: Room::new(),
+            count: 0,
             taken: 0,
-        };
-        handed.room.list(count, ptr::null_mut());
-        handed
+        }
     }
 
-    /// The places that the plugin writes handles to which are nobody else's.
+    /// So many places, all null. The plugin writes handles to them which are nobody else's.
+    ///
+    /// # Panics
+    /// There have been places before, or they are for another client.
     #[inline]
-    pub(super) fn places(&mut self) -> &mut [*mut PJRT_Buffer] {
-        self.room.listed(self.count)
-    }
-
-    /// Whether nothing has been handed out by this client yet.
-    #[inline]
-    pub(super) fn is_for(&self, session: &Arc<Session>) -> bool {
-        self.taken == 0 && Arc::ptr_eq(self.session, session)
+    pub(super) fn places(&mut self, session: &Arc<Session>, count: usize) -> *mut *mut PJRT_Buffer {
+        let is_new = self.count == 0 && self.taken == 0;
+        assert!(
+            is_new && Arc::ptr_eq(self.session, session),
+            "another launch's outputs"
+        );
+        self.count = count;
+        self.room.filled(count, ptr::null_mut()).as_mut_ptr().cast()
     }
 
     /// Whether there is an output in each place.
     #[inline]
     pub(super) fn is_complete(&mut self) -> bool {
-        self.places().iter().all(|output| !output.is_null())
+        let places = self.room.same_places(self.count);
+        // SAFETY: as many were filled.
+        let given =
+            |place: &MaybeUninit<*mut PJRT_Buffer>| !unsafe { place.assume_init() }.is_null();
+        places.iter().all(given)
     }
 
     /// Destroys what is there.
@@ -65,9 +71,10 @@ impl<'s> Handed<'s> {
     #[inline]
     fn next(&mut self) -> Option<NonNull<PJRT_Buffer>> {
         let taken = self.taken;
-        let next = self.places().get(taken).copied();
+        let place = self.room.same_places(self.count).get(taken)?;
         self.taken += 1;
-        NonNull::new(next?)
+        // SAFETY: as many were filled.
+        NonNull::new(unsafe { place.assume_init() })
     }
 
     /// The next output.
@@ -102,7 +109,7 @@ impl<'s> Handed<'s> {
 }
 
 impl Drop for Handed<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         if self.taken < self.count {
             self.discard();

@@ -30,8 +30,9 @@ pub(crate) trait Maker: Clone + Send + Sync {
 }
 
 impl Maker for Arc<Session> {
+    #[inline]
     fn api(&self) -> Api {
-        self.raw.api()
+        self.api
     }
 }
 
@@ -56,6 +57,7 @@ impl<T: Object, M: Maker> Owned<T, M> {
     ///
     /// # Safety
     /// A non-null `raw` was made by `maker`, is alive, and nobody else destroys it.
+    #[inline]
     pub(super) unsafe fn adopt(maker: &M, raw: *mut T) -> Option<Owned<T, M>> {
         Some(Owned {
             raw: NonNull::new(raw)?,
@@ -83,22 +85,26 @@ impl<T: Object, M: Maker> Owned<T, M> {
         this.raw
     }
 
+    #[inline]
     pub(super) fn raw(&self) -> *mut T {
         self.raw.as_ptr()
     }
 
+    #[inline]
     pub(super) fn api(&self) -> Api {
         self.maker.api()
     }
 }
 
 impl<T: Object> Owned<T> {
+    #[inline]
     pub(crate) fn session(&self) -> &Arc<Session> {
         &self.maker
     }
 }
 
 impl<T: Object, M: Maker> Drop for Owned<T, M> {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: `adopt` made this the only owner, and this is the last use. What made
         // it is alive: `maker` goes after this body.
@@ -117,6 +123,7 @@ unsafe impl<T: Object, M: Maker> Sync for Owned<T, M> {}
 macro_rules! object {
     ($object:ident, $field:ident, $entry:ident, $args:ident) => {
         impl Object for $object {
+            #[inline]
             unsafe fn destroy(api: Api, raw: *mut Self) {
                 let mut args = $args::zeroed();
                 args.$field = raw;

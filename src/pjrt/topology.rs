@@ -75,7 +75,7 @@ impl RawTopology {
         args.client = session.raw.raw();
         // SAFETY: the client is alive. What it lends isn't owned.
         unsafe {
-            let api = session.raw.api();
+            let api = session.api;
             api.call(entry::PJRT_Client_TopologyDescription, &mut args)?;
         }
         let raw = NonNull::new(args.topology)
@@ -106,7 +106,7 @@ impl RawTopology {
     fn api(&self) -> Api {
         match self {
             RawTopology::Made(owned) => owned.api(),
-            RawTopology::Lent(lent) => lent.session.raw.api(),
+            RawTopology::Lent(lent) => lent.session.api,
         }
     }
 

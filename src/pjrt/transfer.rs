@@ -84,7 +84,7 @@ impl Transfer {
         // What it hands out is owned before the status counts.
         let (status, manager) = unsafe {
             let name = entry::PJRT_Client_CreateBuffersForAsyncHostToDevice;
-            let status = session.raw.api().call(name, &mut args);
+            let status = session.api.call(name, &mut args);
             (status, Owned::adopt(session, args.transfer_manager))
         };
         status?;

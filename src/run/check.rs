@@ -84,7 +84,7 @@ impl Executable {
     pub(crate) fn site(&self, position: usize) -> Site<'_> {
         Site {
             session: self.session(),
-            device: self.devices[position].index(),
+            device: self.plan.devices[position],
         }
     }
 

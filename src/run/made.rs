@@ -66,7 +66,7 @@ impl<'m, 's, 'a> Made<'m, 's, 'a> {
                 return Some(given);
             }
         }
-        let device = self.executable.devices[position].index();
+        let device = self.executable.plan.devices[position] as usize;
         Buffer::output(self.handed, form, device, &self.record)
     }
 }

@@ -8,6 +8,7 @@ use crate::error::{Code, Error, Result};
 /// The leaves that a tree is rebuilt from, and how it is built.
 pub struct Source<'s> {
     leaves: &'s mut dyn ExactSizeIterator<Item = Buffer>,
+    count: usize,
     taken: usize,
     /// That of what is being rebuilt.
     structure: &'s Structure,
@@ -20,6 +21,21 @@ impl<'s> Source<'s> {
         structure: &'s Structure,
     ) -> Source<'s> {
         Source {
+            count: leaves.len(),
+            leaves,
+            taken: 0,
+            structure,
+        }
+    }
+
+    /// As [`Source::new`], of leaves whose type is known.
+    #[inline]
+    pub(crate) fn of(
+        leaves: &'s mut impl ExactSizeIterator<Item = Buffer>,
+        structure: &'s Structure,
+    ) -> Source<'s> {
+        Source {
+            count: leaves.len(),
             leaves,
             taken: 0,
             structure,
@@ -99,6 +115,7 @@ impl<'s> Source<'s> {
     ///
     /// # Errors
     /// As [`Tree::rebuild`]; leaves are left.
+    #[inline]
     pub fn finish<T: Tree>(mut self) -> Result<T> {
         let tree = T::rebuild(&mut self)?;
         self.exhaust()?;
@@ -106,16 +123,23 @@ impl<'s> Source<'s> {
     }
 
     /// Refuses leaves that are left.
+    #[inline]
     pub(crate) fn exhaust(&self) -> Result<()> {
-        match self.leaves.len() {
-            0 => Ok(()),
-            left => Err(Error::new(
-                Code::OutOfRange,
-                format!(
-                    "a tree took {} leaves, but there were {left} more",
-                    self.taken
-                ),
-            )),
+        if self.taken == self.count {
+            return Ok(());
         }
+        Err(self.left_over())
+    }
+
+    #[cold]
+    fn left_over(&self) -> Error {
+        Error::new(
+            Code::OutOfRange,
+            format!(
+                "a tree took {} leaves, but there were {} more",
+                self.taken,
+                self.leaves.len()
+            ),
+        )
     }
 }
