@@ -504,6 +504,127 @@ fn a_program_for_several_devices_is_not_run_on_one() {
     }
 }
 
+/// The number of all arguments together is right, as they lie one after another.
+#[test]
+fn lists_that_are_right_together_only_are_refused() {
+    let client = client(4);
+    let sum = |devices: usize| {
+        let program = Program::from_text(format!(
+            "module @sum attributes {{mhlo.num_replicas = {devices} : i32}} {{
+               func.func @main(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {{
+                 %c = stablehlo.add %a, %b : tensor<f32>
+                 return %c : tensor<f32>
+               }}
+             }}"
+        ));
+        let options = CompileOptions::new();
+        let compiled = client.compile(&program.expect("text"), &options);
+        compiled.expect("compiles")
+    };
+    let lists = |devices: &[usize], counts: &[usize]| -> Vec<Vec<Buffer>> {
+        let numbers = |(device, count): (&usize, &usize)| {
+            let device = client.device(*device).expect("a device");
+            let number = |n| Buffer::scalar(&device, n as f32).expect("room");
+            (0..*count).map(number).collect()
+        };
+        devices.iter().zip(counts).map(numbers).collect()
+    };
+
+    let two = lists(&[0, 0], &[1, 1]);
+    let words = ["runs on 1 device", "arguments for 2 were given"];
+    assert_eq!(refused(sum(1).run_per_device(two), &words).len(), 2);
+
+    let uneven = lists(&[0, 1, 2, 3], &[2, 1, 3, 2]);
+    let words = ["takes 2 arguments", "1 was given on device 1"];
+    assert_eq!(refused(sum(4).run_per_device(uneven), &words).len(), 8);
+
+    let one = lists(&[0], &[8]);
+    let words = ["runs on 4 devices", "arguments for 1 were given"];
+    assert_eq!(refused(sum(4).run_per_device(one), &words).len(), 8);
+
+    // As they should be.
+    let even = lists(&[0, 1, 2, 3], &[2; 4]);
+    for outputs in sum(4).run_per_device(even).expect("runs") {
+        assert_eq!(outputs[0].to_scalar::<f32>().expect("a number"), 1.);
+    }
+}
+
+/// Devices that don't speak to each other are launched another way than those that do; what is
+/// refused is the same.
+#[test]
+fn what_does_not_fit_is_refused_side_by_side_too() {
+    let client = client(4);
+    let program = Program::from_text(
+        "module @apart attributes {mhlo.num_replicas = 4 : i32} {
+           func.func @main(%w: tensor<4xf32> {tf.aliasing_output = 0 : i32}, %g: tensor<4xf32>)
+               -> tensor<4xf32> {
+             %next = stablehlo.subtract %w, %g : tensor<4xf32>
+             return %next : tensor<4xf32>
+           }
+         }",
+    );
+    let options = CompileOptions::new();
+    let step = client.compile(&program.expect("text"), &options);
+    let step = step.expect("compiles");
+    assert!(!step.signature().has_collectives());
+    let on_all = |value: f32| -> Vec<Buffer> {
+        let devices = step.devices().iter();
+        devices.map(|device| vector(device, &[value; 4])).collect()
+    };
+    let g = on_all(1.);
+
+    // Each device's list in turn is of another one.
+    for position in 0..4 {
+        let mut w = on_all(3.);
+        w[position] = vector(&step.devices()[(position + 1) % 4], &[3.; 4]);
+        let words = [&*format!("on device {position}"), "wanted it on"];
+        let given = refused(step.run_per_device(w.into_iter().zip(&g)), &words);
+        assert_eq!(given.len(), 4, "device {position}");
+    }
+    // One is lent and the others are given, or the other way round; what is donated, what isn't.
+    for (position, argument) in (0..4).flat_map(|at| [(at, 0), (at, 1)]) {
+        let (lent, others) = (on_all(3.), on_all(1.));
+        let pairs = lent.iter().zip(&others).enumerate();
+        let lists = pairs.map(|(at, (lent, other))| -> [Argument<'_>; 2] {
+            let give = || vector(&step.devices()[at], &[3.; 4]);
+            match (at == position, argument) {
+                (true, 0) => [lent.into(), other.into()],
+                (true, _) => [give().into(), lent.into()],
+                (false, _) => [give().into(), give().into()],
+            }
+        });
+        let words = ["`apart`", "give or lend it on all devices"];
+        let given = refused(step.run_per_device(lists), &words);
+        assert_eq!(given.len(), 6 + argument, "device {position}");
+        assert_eq!(values(&lent[position]), [3.; 4]);
+    }
+    // One that is lent where the program donates has no values: its copy would end the process.
+    for position in 0..4 {
+        let mut w = on_all(3.);
+        w[position] = failing(&client, &step.devices()[position]);
+        let words = [
+            &*format!("on device {position}"),
+            "values failed to come",
+            "Out of memory",
+        ];
+        let given = refused(step.run_per_device(w.iter().zip(&g)), &words);
+        assert!(given.is_empty(), "device {position}");
+    }
+
+    // Lent or given as it should be.
+    let kept = on_all(3.);
+    let lent = single(step.run_per_device(kept.iter().zip(&g)).expect("runs"));
+    let given = single(
+        step.run_per_device(on_all(4.).into_iter().zip(&g))
+            .expect("runs"),
+    );
+    for ((kept, lent), given) in kept.iter().zip(&lent).zip(&given) {
+        assert_eq!(values(kept), [3.; 4]);
+        assert_eq!(values(lent), [2.; 4]);
+        assert_eq!(values(given), [3.; 4]);
+    }
+}
+
 // Arguments without values: their own run failed.
 
 #[test]
