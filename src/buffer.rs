@@ -40,6 +40,8 @@ use crate::upload;
 /// A buffer may be pending (being computed or transferred), and a run can fail after
 /// its call returned: reading reports that failure.
 ///
+/// It is one word, and so is an `Option` of it: trees of buffers are cheap to move.
+///
 /// ```
 /// # fn main() -> xla::Result<()> {
 /// let client = xla::Client::cpu()?;
@@ -53,6 +55,8 @@ use crate::upload;
 pub struct Buffer {
     known: Pooled<Known>,
 }
+
+const _: () = assert!(size_of::<Option<Buffer>>() == size_of::<usize>());
 
 /// A buffer's handle, and what is known of it.
 struct Known {

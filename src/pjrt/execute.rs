@@ -41,9 +41,9 @@ impl Launch<'_> {
     ///
     /// `buffers` gives every device's list, one after another, and of each buffer whether it is
     /// lent, so that XLA may not consume it; alike on all devices. Where one is `None`, nothing is
-    /// started, and this gives false. The caller has checked all
-    /// that the plugin doesn't (facts 5, 7), and keeps or drops the arguments after the call as it
-    /// likes: the runtime orders device memory itself (fact 10).
+    /// started, and this gives false. The caller has checked all that the plugin doesn't (facts
+    /// 5, 7), and keeps or drops the arguments after the call as it likes: the runtime orders
+    /// device memory itself (fact 10).
     #[inline]
     pub(crate) fn start<'b>(
         &self,

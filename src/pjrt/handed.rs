@@ -46,8 +46,10 @@ impl<'s> Handed<'s> {
             is_new && Arc::ptr_eq(self.session, session),
             "another launch's outputs"
         );
+        let places = self.room.filled(count, ptr::null_mut());
+        // They are, from here on.
         self.count = count;
-        self.room.filled(count, ptr::null_mut()).as_mut_ptr().cast()
+        places.as_mut_ptr().cast()
     }
 
     /// Whether there is an output in each place.
