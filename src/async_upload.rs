@@ -107,8 +107,8 @@ fn start<T: Plain>(place: &Place, values: HostValues<T>, shape: &Shape) -> Resul
     let session = place.session();
     upload::check_known(session, shape.element_type())?;
     let (at, device) = place.resolve()?;
-    let dims = shape.raw_dims();
-    let started = shared::from_kept(session, values, shape.element_type(), &dims, at);
+    let (element_type, dims) = (shape.element_type(), shape.dims());
+    let started = shared::from_kept(session, values, element_type, dims, at);
     let (raw, done) =
         started.map_err(|error: Error| error.context(format!("copying {shape} to {place:?}")))?;
     let form = upload::usual_shape_of(&raw, shape, at)?;

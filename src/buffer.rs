@@ -25,6 +25,7 @@ use crate::memory::{Memory, Place};
 use crate::pjrt::aligned::HostVec;
 use crate::pjrt::handed::Handed;
 use crate::pjrt::host::Plain;
+use crate::pjrt::seen::Sharing;
 use crate::pjrt::{shared, Owned};
 use crate::shape::{Layout, Shape};
 use crate::upload;
@@ -217,11 +218,11 @@ impl Buffer {
         };
         let address = values.as_ptr() as usize;
         let session = place.session();
-        let raw = shared::from_owned(session, values, T::TYPE, &shape.raw_dims(), at);
+        let raw = shared::from_owned(session, values, T::TYPE, shape.dims(), at);
         match raw {
             Ok(raw) => {
-                let shared = raw.address().is_ok_and(|given| given == address);
                 let form = upload::shape_as_shared(&raw, &shape, at);
+                let shared = form.seen().is_shared(&raw, address, at, Sharing::Given);
                 Ok(Buffer::from_raw(raw, form, device).with_shared(shared))
             }
             Err((error, values)) => {
@@ -324,7 +325,7 @@ impl Buffer {
             )));
         }
         self.wait_for_values()?;
-        let values = self.raw().host_slice(count)?.ok_or_else(|| {
+        let values = self.raw().host_slice(count, self.form().seen())?.ok_or_else(|| {
             Error::new(
                 Code::Unimplemented,
                 "the buffer's memory can't be looked at from the host; copy it with `to_host`",

@@ -11,16 +11,18 @@ use parking_lot::Mutex;
 
 use crate::error::Result;
 use crate::pjrt::buffer::Place;
+use crate::pjrt::seen::Seen;
 use crate::shape::{Layout, Shape};
 
 /// A shape in a given order.
-#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DeviceShape {
     pub(crate) shape: Shape,
     /// Row-major whenever the order of elements is: dimensions of size 1 may stand
     /// anywhere in a layout without changing it.
     layout: Layout,
     bytes: usize,
+    /// Of a client's own copy.
+    seen: Seen,
 }
 
 impl DeviceShape {
@@ -35,7 +37,13 @@ impl DeviceShape {
             bytes: packed_size(&shape),
             shape,
             layout,
+            seen: Seen::default(),
         }
+    }
+
+    /// What was seen of its buffers on the client whose shape it is.
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -58,6 +66,15 @@ impl DeviceShape {
 }
 
 /// The size follows from the shape.
+impl PartialEq for DeviceShape {
+    fn eq(&self, other: &DeviceShape) -> bool {
+        self.shape == other.shape && self.layout == other.layout
+    }
+}
+
+impl Eq for DeviceShape {}
+
+/// As equality.
 impl Hash for DeviceShape {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.shape.hash(state);

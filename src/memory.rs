@@ -95,6 +95,13 @@ impl Place {
         }
     }
 
+    pub(crate) fn into_session(self) -> Arc<Session> {
+        match self.0 {
+            At::Device(device) => device.into_session(),
+            At::Memory(memory) => memory.session,
+        }
+    }
+
     /// The place as the fence takes it, and the index of its device.
     pub(crate) fn resolve(&self) -> Result<(buffer::Place, usize)> {
         match &self.0 {

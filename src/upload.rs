@@ -130,7 +130,7 @@ fn shared_copy(
         return None;
     }
     let copy = HostVec::try_from_slice(bytes)?;
-    shared::from_owned(session, copy, element_type, &shape.raw_dims(), at).ok()
+    shared::from_owned(session, copy, element_type, shape.dims(), at).ok()
 }
 
 fn raw_upload(
@@ -145,7 +145,7 @@ fn raw_upload(
         session,
         bytes,
         shape.element_type(),
-        &shape.raw_dims(),
+        shape.dims(),
         order.as_deref(),
         at,
     )

@@ -46,7 +46,7 @@ pub(crate) fn from_host(
     session: &Arc<Session>,
     data: &[u8],
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     minor_to_major: Option<&[i64]>,
     place: Place,
 ) -> Result<Owned<PJRT_Buffer>> {
@@ -63,8 +63,15 @@ pub(crate) fn from_host(
             semantics,
         )
     };
-    buffer
+    buffer.map(Owned::holding)
 }
+
+/// A new buffer, and what tells that its host memory is no longer used: neither holds the session
+/// so far.
+pub(super) type Made<'s> = (
+    Result<Owned<PJRT_Buffer, &'s Arc<Session>>>,
+    Option<Owned<PJRT_Event, &'s Arc<Session>>>,
+);
 
 /// Makes a buffer of host memory (`PJRT_Client_BufferFromHostBuffer`). The event, if there
 /// is one, fires when the memory is no longer used; there can be one on failure too.
@@ -72,21 +79,23 @@ pub(crate) fn from_host(
 /// # Safety
 /// `data` points to as many bytes as type and dims need. They stay, and are written to by
 /// nobody but XLA, as long as `semantics` ask; it may write only where they say so.
-pub(super) unsafe fn host_buffer(
-    session: &Arc<Session>,
+pub(super) unsafe fn host_buffer<'s>(
+    session: &'s Arc<Session>,
     data: *const u8,
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     minor_to_major: Option<&[i64]>,
     place: Place,
     semantics: PJRT_HostBufferSemantics,
-) -> (Result<Owned<PJRT_Buffer>>, Option<Owned<PJRT_Event>>) {
+) -> Made<'s> {
     let client = &session.raw;
     let mut args = PJRT_Client_BufferFromHostBuffer_Args::zeroed();
     args.client = client.raw();
     args.data = data.cast();
     args.type_ = element_type::to_raw(element_type);
-    args.dims = dims.as_ptr();
+    // Of one size, and each was checked to fit when the shape was made.
+    const { assert!(size_of::<usize>() == size_of::<i64>()) };
+    args.dims = dims.as_ptr().cast();
     args.num_dims = dims.len();
     args.host_buffer_semantics = semantics;
     match place {
@@ -109,8 +118,8 @@ pub(super) unsafe fn host_buffer(
         let status = client
             .api()
             .call(entry::PJRT_Client_BufferFromHostBuffer, &mut args);
-        let buffer = Owned::adopt(session, args.buffer);
-        let done = Owned::adopt(session, args.done_with_host_buffer);
+        let buffer = Owned::adopt(&session, args.buffer);
+        let done = Owned::adopt(&session, args.done_with_host_buffer);
         let missing = || nothing_from("PJRT_Client_BufferFromHostBuffer");
         (status.and_then(|()| buffer.ok_or_else(missing)), done)
     }

@@ -1,5 +1,6 @@
 //! Ownership of PJRT objects: the crate's only `Drop` for them.
 
+use std::borrow::Borrow;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -30,6 +31,14 @@ pub(crate) trait Maker: Clone + Send + Sync {
 }
 
 impl Maker for Arc<Session> {
+    fn api(&self) -> Api {
+        self.raw.api()
+    }
+}
+
+/// For what is gone again before the session may go: counting a holder takes longer than most
+/// calls.
+impl Maker for &Arc<Session> {
     fn api(&self) -> Api {
         self.raw.api()
     }
@@ -92,9 +101,43 @@ impl<T: Object, M: Maker> Owned<T, M> {
     }
 }
 
-impl<T: Object> Owned<T> {
+impl<T: Object, M: Maker + Borrow<Arc<Session>>> Owned<T, M> {
     pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.maker
+        self.maker.borrow()
+    }
+}
+
+impl<T: Object> Owned<T, &Arc<Session>> {
+    /// Holds the session from now on.
+    pub(super) fn holding(self) -> Owned<T> {
+        let maker = Arc::clone(self.maker);
+        Owned {
+            raw: self.into_raw(),
+            maker,
+        }
+    }
+
+    /// Without a session to hold.
+    ///
+    /// # Safety
+    /// The session outlives the result.
+    pub(super) unsafe fn unheld(self) -> Owned<T, Api> {
+        let maker = self.api();
+        Owned {
+            raw: self.into_raw(),
+            maker,
+        }
+    }
+
+    /// Holds the session from now on, by a handle that the caller needs no more.
+    pub(super) fn held_by(self, session: Arc<Session>) -> Owned<T> {
+        if !Arc::ptr_eq(self.maker, &session) {
+            return self.holding();
+        }
+        Owned {
+            raw: self.into_raw(),
+            maker: session,
+        }
     }
 }
 

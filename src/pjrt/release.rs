@@ -5,6 +5,7 @@
 //! inside one (fact 27); the client is told how many releases are yet to come, and waits for
 //! them before it is destroyed.
 
+use std::borrow::Borrow;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -18,8 +19,9 @@ use super::client::RawClient;
 use super::event::Notice;
 use super::host::Plain;
 use super::host_values::HostValues;
-use super::owned::Owned;
+use super::owned::{Maker, Owned};
 use super::reaper;
+use crate::client::Session;
 
 /// The releases of a client that are yet to come.
 #[derive(Default)]
@@ -85,8 +87,8 @@ impl<T: Plain> Memory for HostValues<T> {
 
 /// Drops owned memory when an event has fired that says that it is no longer used, and runs
 /// `then` before that, which must not block: it may run inside the plugin.
-pub(super) fn release_after<V: Memory>(
-    done: &Owned<PJRT_Event>,
+pub(super) fn release_after<V: Memory, M: Maker + Borrow<Arc<Session>>>(
+    done: &Owned<PJRT_Event, M>,
     memory: V,
     then: impl FnOnce() + Send + 'static,
 ) {
@@ -118,11 +120,12 @@ struct Release<V, F> {
     then: F,
 }
 
-fn in_callback<V: Memory, F: FnOnce() + Send + 'static>(
-    done: &Owned<PJRT_Event>,
-    memory: V,
-    then: F,
-) {
+fn in_callback<V, F, M>(done: &Owned<PJRT_Event, M>, memory: V, then: F)
+where
+    V: Memory,
+    F: FnOnce() + Send + 'static,
+    M: Maker + Borrow<Arc<Session>>,
+{
     let releases = done.session().raw.releases();
     releases.begin();
     let release = Box::new(Release {

@@ -9,17 +9,18 @@
 use std::sync::Arc;
 
 use pjrt_sys::{
-    entry, Args, PJRT_Buffer, PJRT_Buffer_Delete_Args, PJRT_Buffer_IsOnCpu_Args,
-    PJRT_Buffer_UnsafePointer_Args, PJRT_Event, PJRT_HostBufferSemantics,
+    entry, Args, PJRT_Buffer, PJRT_Buffer_IsOnCpu_Args, PJRT_Buffer_UnsafePointer_Args, PJRT_Event, PJRT_HostBufferSemantics,
 };
 
 use super::aligned::HostVec;
+use super::api::Api;
 use super::buffer::{host_buffer, Place};
 use super::client::nothing_from;
 use super::host::Plain;
 use super::host_values::HostValues;
 use super::owned::Owned;
 use super::release::release_after;
+use super::seen::Seen;
 use crate::client::Session;
 use crate::element::ElementType;
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ pub(crate) fn from_owned<T: Plain>(
     session: &Arc<Session>,
     mut values: HostVec<T>,
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     place: Place,
 ) -> std::result::Result<Owned<PJRT_Buffer>, (Error, HostVec<T>)> {
     // The memory is owned, so XLA may write to it: a donated input's storage becomes an
@@ -58,7 +59,7 @@ pub(crate) fn from_owned<T: Plain>(
                 // Not promised to be free of use: kept for ever.
                 None => std::mem::forget(values),
             }
-            return Ok(buffer);
+            return Ok(buffer.holding());
         }
         Err(error) => error,
     };
@@ -80,7 +81,7 @@ pub(crate) fn from_kept<T: Plain>(
     session: &Arc<Session>,
     values: HostValues<T>,
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     place: Place,
 ) -> Result<(Owned<PJRT_Buffer>, Owned<PJRT_Event>)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableUntilTransferCompletes;
@@ -99,8 +100,12 @@ pub(crate) fn from_kept<T: Plain>(
     match (status, done) {
         (status, Some(done)) => {
             // On failure too: it may have begun to read.
-            release_after(&done, values, || {});
-            Ok((status?, done))
+            match done.is_ready() {
+                // Copied inside the call: nobody need call back.
+                Ok(true) => drop(values),
+                _ => release_after(&done, values, || {}),
+            }
+            Ok((status?.holding(), done.holding()))
         }
         (Ok(_), None) => {
             // Not promised to be free of use: kept for ever.
@@ -112,23 +117,23 @@ pub(crate) fn from_kept<T: Plain>(
 }
 
 /// A buffer of borrowed memory, and the event that says when XLA has finished with it.
-/// Dropping it deletes the buffer and blocks until then.
-pub(crate) struct Borrowed {
-    done: Option<Owned<PJRT_Event>>,
+/// Dropping it blocks until then.
+pub(super) struct Borrowed {
+    done: Option<Owned<PJRT_Event, Api>>,
 }
 
 /// Makes a buffer of borrowed memory.
 ///
 /// # Safety
-/// The result is dropped, after the buffer's handle, before the borrow of `values` ends:
-/// it must not be leaked.
-pub(crate) unsafe fn from_borrowed<T: Plain>(
-    session: &Arc<Session>,
+/// The result is dropped, after the buffer's handle, before the borrow of `values` ends and
+/// before the session's last holder goes: it must not be leaked, and holds no session.
+pub(super) unsafe fn from_borrowed<'s, T: Plain>(
+    session: &'s Arc<Session>,
     values: &[T],
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     place: Place,
-) -> Result<(Owned<PJRT_Buffer>, Borrowed)> {
+) -> Result<(Owned<PJRT_Buffer, &'s Arc<Session>>, Borrowed)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableZeroCopy;
     // SAFETY: the caller's promise: the memory outlives `Borrowed`, which waits.
     let (status, done) = unsafe {
@@ -143,6 +148,8 @@ pub(crate) unsafe fn from_borrowed<T: Plain>(
         )
     };
     let told = done.is_some();
+    // SAFETY: the caller's promise: the session outlives `Borrowed`.
+    let done = done.map(|done| unsafe { done.unheld() });
     let borrowed = Borrowed { done };
     let buffer = status?;
     if told {
@@ -159,7 +166,7 @@ impl Drop for Borrowed {
         let Some(done) = &self.done else {
             return;
         };
-        if done.await_blocking().is_err() && !matches!(done.is_ready(), Ok(true)) {
+        if done.await_firing().is_err() && !matches!(done.is_ready(), Ok(true)) {
             // The wait itself failed: returning would end the borrow under XLA's eyes.
             eprintln!("xla: waiting for the end of a borrow failed");
             std::process::abort();
@@ -168,15 +175,6 @@ impl Drop for Borrowed {
 }
 
 impl Owned<PJRT_Buffer> {
-    /// Has the memory released when runs in flight have finished with it, though the handle
-    /// lives on (`PJRT_Buffer_Delete`).
-    pub(crate) fn delete(&self) -> Result<()> {
-        let mut args = PJRT_Buffer_Delete_Args::zeroed();
-        args.buffer = self.raw();
-        // SAFETY: the buffer is alive.
-        unsafe { self.api().call(entry::PJRT_Buffer_Delete, &mut args) }
-    }
-
     /// Whether the buffer's memory can be read by the host.
     pub(crate) fn is_on_cpu(&self) -> Result<bool> {
         let mut args = PJRT_Buffer_IsOnCpu_Args::zeroed();
@@ -199,22 +197,28 @@ impl Owned<PJRT_Buffer> {
     }
 
     /// The memory of a buffer that is ready, of `count` elements of a byte or more. `None` where
-    /// the host can't look at it, or they don't lie there densely.
+    /// the host can't look at it, or they don't lie there densely. `seen` is that of the buffer's
+    /// shape and order.
     ///
     /// The caller has waited for the values. The slice borrows the buffer, so it can't be given
     /// or dropped meanwhile, and nothing writes to what is only lent.
-    pub(crate) fn host_slice<T: Plain>(&self, count: usize) -> Result<Option<&[T]>> {
+    pub(crate) fn host_slice<T: Plain>(
+        &self,
+        count: usize,
+        seen: &Seen,
+    ) -> Result<Option<&[T]>> {
         if count == 0 {
             return Ok(Some(&[]));
         }
-        if !self.is_on_cpu()? || self.on_device_size()? != count * size_of::<T>() {
+        if !seen.is_on_host(self, count * size_of::<T>())? {
             return Ok(None);
         }
         let start = self.address()? as *const T;
         if start.is_null() || !start.is_aligned() {
             return Ok(None);
         }
-        // SAFETY: host memory of this size, aligned, initialised since the buffer is ready, and
+        // SAFETY: host memory of this size, as the plugin said of this buffer or of one of the same
+        // shape and order on this CPU client; aligned, initialised since the buffer is ready, and
         // alive and unchanged as long as the buffer is borrowed (fact 16: no one else can
         // donate it).
         Ok(Some(unsafe { std::slice::from_raw_parts(start, count) }))
