@@ -148,7 +148,7 @@ impl Buffer {
     ) -> Result<Buffer> {
         let shape = Shape::of::<T>(dims)?;
         shape.check_elements(T::TYPE, values.len())?;
-        Buffer::upload(&place.into(), T::as_bytes(values), &shape, None)
+        upload::upload(place.into(), T::as_bytes(values), &shape, None)
     }
 
     /// As [`Buffer::from_host`], with the order in which the dimensions are to lie in
@@ -172,7 +172,7 @@ impl Buffer {
                 shape.rank()
             )));
         }
-        Buffer::upload(&place.into(), T::as_bytes(values), &shape, Some(layout))
+        upload::upload(place.into(), T::as_bytes(values), &shape, Some(layout))
     }
 
     /// A buffer with one value and no dimensions.
@@ -191,7 +191,7 @@ impl Buffer {
     /// 0 nor 1; as [`Buffer::from_host`].
     pub fn from_bytes(place: impl Into<Place>, bytes: &[u8], shape: &Shape) -> Result<Buffer> {
         upload::check_bytes(bytes, shape)?;
-        Buffer::upload(&place.into(), bytes, shape, None)
+        upload::upload(place.into(), bytes, shape, None)
     }
 
     /// Makes a buffer of owned host memory, which a CPU device shares instead of copying it
@@ -217,7 +217,7 @@ impl Buffer {
             Err(error) => return Err(HostVecError { error, values }),
         };
         let address = values.as_ptr() as usize;
-        let session = place.session();
+        let session = place.into_session();
         let raw = shared::from_owned(session, values, T::TYPE, shape.dims(), at);
         match raw {
             Ok(raw) => {
@@ -225,7 +225,8 @@ impl Buffer {
                 let shared = form.seen().is_shared(&raw, address, at, Sharing::Given);
                 Ok(Buffer::from_raw(raw, form, device).with_shared(shared))
             }
-            Err((error, values)) => {
+            Err((error, values, session)) => {
+                let place = Place::of(&session, at);
                 let error = error.context(format!("sharing {shape} with {place:?}"));
                 Err(HostVecError { error, values })
             }
@@ -245,16 +246,7 @@ impl Buffer {
             return Buffer::from_bytes(place, bytes, shape);
         }
         upload::check_bytes(bytes, shape)?;
-        Buffer::upload(&place, bytes, shape, Some(layout))
-    }
-
-    fn upload(
-        place: &Place,
-        bytes: &[u8],
-        shape: &Shape,
-        layout: Option<&Layout>,
-    ) -> Result<Buffer> {
-        upload::upload(place, bytes, shape, layout)
+        upload::upload(place, bytes, shape, Some(layout))
     }
 
     /// The element type and dimensions.
@@ -325,12 +317,15 @@ impl Buffer {
             )));
         }
         self.wait_for_values()?;
-        let values = self.raw().host_slice(count, self.form().seen())?.ok_or_else(|| {
-            Error::new(
-                Code::Unimplemented,
-                "the buffer's memory can't be looked at from the host; copy it with `to_host`",
-            )
-        })?;
+        let values = self
+            .raw()
+            .host_slice(count, self.form().seen())?
+            .ok_or_else(|| {
+                Error::new(
+                    Code::Unimplemented,
+                    "the buffer's memory can't be looked at from the host; copy it with `to_host`",
+                )
+            })?;
         Ok(HostView {
             values,
             buffer: self,

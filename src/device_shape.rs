@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
@@ -104,6 +104,9 @@ impl fmt::Display for DeviceShape {
 #[derive(Default)]
 pub(crate) struct ShapeTable {
     known: Mutex<Known>,
+    /// What first came to each place, for good: found without a lock. Made when it is needed.
+    first: OnceLock<Box<[OnceLock<Usual>]>>,
+    /// What found its place there taken: the latest.
     usual: Mutex<Vec<Option<Usual>>>,
 }
 
@@ -111,6 +114,12 @@ pub(crate) struct ShapeTable {
 struct Usual {
     at: Place,
     form: Arc<DeviceShape>,
+}
+
+impl Usual {
+    fn form_of(&self, shape: &Shape, at: Place) -> Option<&Arc<DeviceShape>> {
+        (self.at == at && self.form.shape == *shape).then_some(&self.form)
+    }
 }
 
 /// How many of those are remembered: a power of two.
@@ -142,7 +151,7 @@ impl ShapeTable {
 
 impl ShapeTable {
     /// As [`intern`](Self::intern), of a shape in the layout that the plugin chooses for it, which
-    /// is always the same at a place: `ask` is called where it isn't remembered. Uploads of a few
+    /// is always the same at a place (fact 57): `ask` is called where it isn't remembered. Uploads of a few
     /// KB are quick enough for the question, and for hashing, to show.
     pub(crate) fn usual(
         &self,
@@ -150,37 +159,61 @@ impl ShapeTable {
         at: Place,
         ask: impl FnOnce() -> Result<Layout>,
     ) -> Result<Arc<DeviceShape>> {
-        let slot = slot_of(shape);
+        let slot = slot_of(shape, at);
+        let first = self.first.get().and_then(|first| first[slot].get());
+        match first.and_then(|first| first.form_of(shape, at)) {
+            Some(form) => Ok(Arc::clone(form)),
+            None => self.later(slot, shape, at, ask),
+        }
+    }
+
+    /// As [`usual`](Self::usual), of what isn't the first at its place.
+    #[cold]
+    fn later(
+        &self,
+        slot: usize,
+        shape: &Shape,
+        at: Place,
+        ask: impl FnOnce() -> Result<Layout>,
+    ) -> Result<Arc<DeviceShape>> {
         {
             let remembered = self.usual.lock();
             for slot in [slot, slot ^ 1] {
-                match remembered.get(slot) {
-                    Some(Some(usual)) if usual.at == at && usual.form.shape == *shape => {
-                        return Ok(Arc::clone(&usual.form))
-                    }
-                    _ => {}
+                let usual = remembered.get(slot).and_then(Option::as_ref);
+                if let Some(form) = usual.and_then(|usual| usual.form_of(shape, at)) {
+                    return Ok(Arc::clone(form));
                 }
             }
         }
         // Without the lock: the plugin is called.
         let form = self.intern(DeviceShape::new(shape.clone(), &ask()?));
+        let empty = || (0..USUAL).map(|_| OnceLock::new()).collect();
+        let first = &self.first.get_or_init(empty)[slot];
+        let usual = Usual {
+            at,
+            form: Arc::clone(&form),
+        };
+        let Err(usual) = first.set(usual) else {
+            return Ok(form);
+        };
         let mut remembered = self.usual.lock();
         if remembered.is_empty() {
             remembered.resize_with(USUAL, || None);
         }
         // The latest of those that share a place in the table, and the one before it.
-        remembered[slot ^ 1] = remembered[slot].replace(Usual {
-            at,
-            form: Arc::clone(&form),
-        });
+        remembered[slot ^ 1] = remembered[slot].replace(usual);
         Ok(form)
     }
 }
 
-/// Where a shape is remembered. Spreads those of a model well enough; whether it is the same is
+/// Where a shape at a place is remembered. Spreads those of a model well enough; whether it is the same is
 /// compared.
-fn slot_of(shape: &Shape) -> usize {
-    let first = shape.element_type() as u64;
+fn slot_of(shape: &Shape, at: Place) -> usize {
+    let place = match at {
+        Place::Device(index) => 2 * index,
+        Place::Memory(index) => 2 * index + 1,
+    };
+    let first = (place as u64) << 8 | shape.element_type() as u64;
     let mixed = shape.dims().iter().fold(first, |mixed, dim| {
         (mixed ^ *dim as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });

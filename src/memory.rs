@@ -95,6 +95,14 @@ impl Place {
         }
     }
 
+    /// What [`Place::resolve`] gave.
+    pub(crate) fn of(session: &Arc<Session>, at: buffer::Place) -> Place {
+        Place(match at {
+            buffer::Place::Device(index) => At::Device(Device::new(session, index)),
+            buffer::Place::Memory(index) => At::Memory(Memory::new(session, index)),
+        })
+    }
+
     pub(crate) fn into_session(self) -> Arc<Session> {
         match self.0 {
             At::Device(device) => device.into_session(),

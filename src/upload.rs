@@ -26,45 +26,52 @@ pub(crate) enum LayoutHabit {
 /// A buffer with the given row-major bytes, as many as `shape` takes. In the plugin's usual
 /// layout when none is given.
 pub(crate) fn upload(
-    place: &Place,
+    place: Place,
     bytes: &[u8],
     shape: &Shape,
     layout: Option<&Layout>,
 ) -> Result<Buffer> {
-    let session = place.session();
-    check_known(session, shape.element_type())?;
+    check_known(place.session(), shape.element_type())?;
     let (at, device) = place.resolve()?;
-    let doing = |error: Error| error.context(format!("copying {shape} to {place:?}"));
     // What orders the elements as row-major is not worth the question below.
     let unusual = layout.filter(|layout| !layout.orders_as_row_major(shape));
+    let session = place.into_session();
     let raw = match unusual {
         // On CPU the usual layout, which need not be named: of types narrower than a byte
         // those plugins take none.
         None => {
             let on_cpu = session.platform_name() == "cpu";
             let copied = match on_cpu {
-                true => shared_copy(session, bytes, shape, at),
+                true => shared_copy(&session, bytes, shape, at),
                 false => None,
             };
             match copied {
-                Some(raw) => Ok(raw),
-                None => raw_upload(session, bytes, shape, layout.filter(|_| !on_cpu), at),
+                Some(raw) => raw,
+                None => raw_upload(session, bytes, shape, layout.filter(|_| !on_cpu), at)?,
             }
         }
-        Some(unusual) => match session.layout_habit(at)? {
-            LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at),
-            LayoutHabit::Copies => {
-                let ordered = unusual.bytes_from_row_major(shape, bytes);
-                raw_upload(session, &ordered, shape, layout, at)
+        Some(unusual) => {
+            let habit = session.layout_habit(at);
+            let habit = habit.map_err(|error| while_copying(error, shape, &session, at))?;
+            match habit {
+                LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at)?,
+                LayoutHabit::Copies => {
+                    let ordered = unusual.bytes_from_row_major(shape, bytes);
+                    raw_upload(session, &ordered, shape, layout, at)?
+                }
             }
-        },
+        }
     };
-    let raw = raw.map_err(doing)?;
     let form = match layout {
         None => usual_shape_of(&raw, shape, at)?,
         Some(_) => device_shape_of(&raw, shape)?,
     };
     Ok(Buffer::from_raw(raw, form, device))
+}
+
+#[cold]
+fn while_copying(error: Error, shape: &Shape, session: &Arc<Session>, at: buffer::Place) -> Error {
+    error.context(format!("copying {shape} to {:?}", Place::of(session, at)))
 }
 
 /// Refuses a type that is newer than the plugin's API.
@@ -130,11 +137,11 @@ fn shared_copy(
         return None;
     }
     let copy = HostVec::try_from_slice(bytes)?;
-    shared::from_owned(session, copy, element_type, shape.dims(), at).ok()
+    shared::from_owned(Arc::clone(session), copy, element_type, shape.dims(), at).ok()
 }
 
 fn raw_upload(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     bytes: &[u8],
     shape: &Shape,
     layout: Option<&Layout>,
@@ -149,6 +156,7 @@ fn raw_upload(
         order.as_deref(),
         at,
     )
+    .map_err(|(error, session)| while_copying(error, shape, &session, at))
 }
 
 /// Sees what the plugin makes of a matrix whose columns are to lie one after another:
@@ -156,7 +164,13 @@ fn raw_upload(
 pub(crate) fn probe_layout_habit(session: &Arc<Session>, at: buffer::Place) -> Result<LayoutHabit> {
     let shape = Shape::new(ElementType::U8, &[2, 2])?;
     let columns = Layout::new(&[0, 1])?;
-    let matrix = raw_upload(session, &[0, 1, 2, 3], &shape, Some(&columns), at)?;
+    let matrix = raw_upload(
+        Arc::clone(session),
+        &[0, 1, 2, 3],
+        &shape,
+        Some(&columns),
+        at,
+    )?;
     let on_device = matrix.read::<u8>(4)?.finish()?;
     match *on_device {
         [0, 2, 1, 3] => Ok(LayoutHabit::Orders),

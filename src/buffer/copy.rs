@@ -46,7 +46,7 @@ impl Buffer {
         }
         if !self.layout().is_row_major() && self.client().platform_name() == "cpu" {
             // The copies of 0.81 lose the layout and scramble the values.
-            return self.copy_through_host(place);
+            return self.copy_through_host(place.clone());
         }
         let (at, device) = place.resolve()?;
         let raw = self
@@ -58,10 +58,10 @@ impl Buffer {
     }
 
     /// A copy with the same layout, by way of the host.
-    fn copy_through_host(&self, place: &Place) -> Result<Buffer> {
+    fn copy_through_host(&self, place: Place) -> Result<Buffer> {
         // Of types narrower than a byte the CPU plugins take no layout at all.
         let layout = Some(self.layout()).filter(|layout| !layout.is_row_major());
-        Buffer::upload(place, &self.to_bytes()?, self.shape(), layout)
+        upload::upload(place, &self.to_bytes()?, self.shape(), layout)
     }
 
     /// A second buffer with the same values on the same device: memory is taken
@@ -78,6 +78,6 @@ impl Buffer {
             Some(index) => Place::from(&Memory::new(self.session(), index)),
             None => Place::from(&self.device()),
         };
-        self.copy_through_host(&place)
+        self.copy_through_host(place)
     }
 }

@@ -16,7 +16,7 @@ use super::owned::Owned;
 use super::parts;
 use crate::client::Session;
 use crate::element::ElementType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Where a new buffer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,20 +41,20 @@ pub(crate) enum RawLayout {
 ///
 /// The caller has checked that `data` is as long as type and dims need, and that
 /// `minor_to_major`, the order on the device if it is not to be the plugin's choice,
-/// has as many dimensions.
+/// has as many dimensions. On failure the session comes back.
 pub(crate) fn from_host(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     data: &[u8],
     element_type: ElementType,
     dims: &[usize],
     minor_to_major: Option<&[i64]>,
     place: Place,
-) -> Result<Owned<PJRT_Buffer>> {
+) -> std::result::Result<Owned<PJRT_Buffer>, (Error, Arc<Session>)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableOnlyDuringCall;
     // SAFETY: with these semantics nothing is kept after the call.
-    let (buffer, _done) = unsafe {
+    let (buffer, _) = unsafe {
         host_buffer(
-            session,
+            &session,
             data.as_ptr(),
             element_type,
             dims,
@@ -63,7 +63,11 @@ pub(crate) fn from_host(
             semantics,
         )
     };
-    buffer.map(Owned::holding)
+    match buffer.map(Owned::into_raw) {
+        // SAFETY: just let go of, and made by this session.
+        Ok(raw) => Ok(unsafe { Owned::adopt_by(session, raw) }),
+        Err(error) => Err((error, session)),
+    }
 }
 
 /// A new buffer, and what tells that its host memory is no longer used: neither holds the session

@@ -72,6 +72,14 @@ impl<T: Object, M: Maker> Owned<T, M> {
         })
     }
 
+    /// As [`Owned::adopt`], of what its owner has just let go of ([`Owned::into_raw`]).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn adopt_by(maker: M, raw: NonNull<T>) -> Owned<T, M> {
+        Owned { raw, maker }
+    }
+
     /// Destroys the object, and owns another one in its place.
     ///
     /// # Safety

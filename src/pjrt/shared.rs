@@ -9,7 +9,8 @@
 use std::sync::Arc;
 
 use pjrt_sys::{
-    entry, Args, PJRT_Buffer, PJRT_Buffer_IsOnCpu_Args, PJRT_Buffer_UnsafePointer_Args, PJRT_Event, PJRT_HostBufferSemantics,
+    entry, Args, PJRT_Buffer, PJRT_Buffer_IsOnCpu_Args, PJRT_Buffer_UnsafePointer_Args, PJRT_Event,
+    PJRT_HostBufferSemantics,
 };
 
 use super::aligned::HostVec;
@@ -26,16 +27,16 @@ use crate::element::ElementType;
 use crate::error::{Error, Result};
 
 /// Makes a buffer of owned memory, which stays until XLA has finished with it. On failure
-/// the memory comes back.
+/// the memory comes back, and the session.
 ///
 /// The caller has checked that `values` is as long as type and dims need.
 pub(crate) fn from_owned<T: Plain>(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     mut values: HostVec<T>,
     element_type: ElementType,
     dims: &[usize],
     place: Place,
-) -> std::result::Result<Owned<PJRT_Buffer>, (Error, HostVec<T>)> {
+) -> std::result::Result<Owned<PJRT_Buffer>, (Error, HostVec<T>, Arc<Session>)> {
     // The memory is owned, so XLA may write to it: a donated input's storage becomes an
     // output's.
     let semantics = PJRT_HostBufferSemantics::MutableZeroCopy;
@@ -43,7 +44,7 @@ pub(crate) fn from_owned<T: Plain>(
     // reach it.
     let (status, done) = unsafe {
         host_buffer(
-            session,
+            &session,
             values.as_mut_ptr().cast(),
             element_type,
             dims,
@@ -52,25 +53,29 @@ pub(crate) fn from_owned<T: Plain>(
             semantics,
         )
     };
-    let failure = match status {
-        Ok(buffer) => {
-            match done {
-                Some(done) => release_after(&done, values, || {}),
+    let failure = match status.map(Owned::into_raw) {
+        Ok(raw) => {
+            match &done {
+                Some(done) => release_after(done, values, || {}),
                 // Not promised to be free of use: kept for ever.
                 None => std::mem::forget(values),
             }
-            return Ok(buffer.holding());
+            drop(done);
+            // SAFETY: just let go of, and made by this session.
+            return Ok(unsafe { Owned::adopt_by(session, raw) });
         }
         Err(error) => error,
     };
-    match done {
-        // A failure may have begun to read.
-        Some(done) if done.await_blocking().is_err() && !matches!(done.is_ready(), Ok(true)) => {
-            std::mem::forget(values);
-            Err((failure, HostVec::zeroed(0)))
-        }
-        _ => Err((failure, values)),
+    // A failure may have begun to read.
+    let is_used = |done: &Owned<PJRT_Event, _>| {
+        done.await_firing().is_err() && !matches!(done.is_ready(), Ok(true))
+    };
+    if done.as_ref().is_some_and(is_used) {
+        std::mem::forget(values);
+        values = HostVec::zeroed(0);
     }
+    drop(done);
+    Err((failure, values, session))
 }
 
 /// Starts a copy of owned memory into a new buffer (`kImmutableUntilTransferCompletes`), and
@@ -202,11 +207,7 @@ impl Owned<PJRT_Buffer> {
     ///
     /// The caller has waited for the values. The slice borrows the buffer, so it can't be given
     /// or dropped meanwhile, and nothing writes to what is only lent.
-    pub(crate) fn host_slice<T: Plain>(
-        &self,
-        count: usize,
-        seen: &Seen,
-    ) -> Result<Option<&[T]>> {
+    pub(crate) fn host_slice<T: Plain>(&self, count: usize, seen: &Seen) -> Result<Option<&[T]>> {
         if count == 0 {
             return Ok(Some(&[]));
         }
