@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use crate::element::ElementType;
 use crate::error::Result;
 use crate::pjrt::buffer::Place;
 use crate::pjrt::seen::Seen;
@@ -117,8 +118,21 @@ struct Usual {
 }
 
 impl Usual {
-    fn form_of(&self, shape: &Shape, at: Place) -> Option<&Arc<DeviceShape>> {
-        (self.at == at && self.form.shape == *shape).then_some(&self.form)
+    #[inline]
+    fn form_of(
+        &self,
+        element_type: ElementType,
+        dims: &[usize],
+        at: Place,
+    ) -> Option<&Arc<DeviceShape>> {
+        let shape = &self.form.shape;
+        let known = shape.dims();
+        // Few numbers: a call that compares memory takes longer.
+        let is_same = self.at == at
+            && shape.element_type() == element_type
+            && known.len() == dims.len()
+            && known.iter().zip(dims).all(|(known, dim)| known == dim);
+        is_same.then_some(&self.form)
     }
 }
 
@@ -159,32 +173,10 @@ impl ShapeTable {
         at: Place,
         ask: impl FnOnce() -> Result<Layout>,
     ) -> Result<Arc<DeviceShape>> {
-        let slot = slot_of(shape, at);
-        let first = self.first.get().and_then(|first| first[slot].get());
-        match first.and_then(|first| first.form_of(shape, at)) {
-            Some(form) => Ok(Arc::clone(form)),
-            None => self.later(slot, shape, at, ask),
+        if let Some(form) = self.remembered(shape.element_type(), shape.dims(), at) {
+            return Ok(form);
         }
-    }
-
-    /// As [`usual`](Self::usual), of what isn't the first at its place.
-    #[cold]
-    fn later(
-        &self,
-        slot: usize,
-        shape: &Shape,
-        at: Place,
-        ask: impl FnOnce() -> Result<Layout>,
-    ) -> Result<Arc<DeviceShape>> {
-        {
-            let remembered = self.usual.lock();
-            for slot in [slot, slot ^ 1] {
-                let usual = remembered.get(slot).and_then(Option::as_ref);
-                if let Some(form) = usual.and_then(|usual| usual.form_of(shape, at)) {
-                    return Ok(Arc::clone(form));
-                }
-            }
-        }
+        let slot = slot_of(shape.element_type(), shape.dims(), at);
         // Without the lock: the plugin is called.
         let form = self.intern(DeviceShape::new(shape.clone(), &ask()?));
         let empty = || (0..USUAL).map(|_| OnceLock::new()).collect();
@@ -204,17 +196,50 @@ impl ShapeTable {
         remembered[slot ^ 1] = remembered[slot].replace(usual);
         Ok(form)
     }
+
+    /// What [`usual`](Self::usual) gave of a shape at a place, where that is remembered.
+    #[inline]
+    pub(crate) fn remembered(
+        &self,
+        element_type: ElementType,
+        dims: &[usize],
+        at: Place,
+    ) -> Option<Arc<DeviceShape>> {
+        let slot = slot_of(element_type, dims, at);
+        let first = self.first.get().and_then(|first| first[slot].get());
+        match first.and_then(|first| first.form_of(element_type, dims, at)) {
+            Some(form) => Some(Arc::clone(form)),
+            None => self.remembered_later(slot, element_type, dims, at),
+        }
+    }
+
+    /// Of what isn't the first at its place.
+    #[cold]
+    fn remembered_later(
+        &self,
+        slot: usize,
+        element_type: ElementType,
+        dims: &[usize],
+        at: Place,
+    ) -> Option<Arc<DeviceShape>> {
+        let remembered = self.usual.lock();
+        let mut both = [slot, slot ^ 1].into_iter();
+        both.find_map(|slot| {
+            let usual = remembered.get(slot)?.as_ref()?;
+            usual.form_of(element_type, dims, at).map(Arc::clone)
+        })
+    }
 }
 
 /// Where a shape at a place is remembered. Spreads those of a model well enough; whether it is the same is
 /// compared.
-fn slot_of(shape: &Shape, at: Place) -> usize {
+fn slot_of(element_type: ElementType, dims: &[usize], at: Place) -> usize {
     let place = match at {
         Place::Device(index) => 2 * index,
         Place::Memory(index) => 2 * index + 1,
     };
-    let first = (place as u64) << 8 | shape.element_type() as u64;
-    let mixed = shape.dims().iter().fold(first, |mixed, dim| {
+    let first = (place as u64) << 8 | element_type as u64;
+    let mixed = dims.iter().fold(first, |mixed, dim| {
         (mixed ^ *dim as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
     // The upper bits depend on all of the dimensions.

@@ -178,6 +178,7 @@ mod tpu;
 pub mod tree;
 mod typed_program;
 mod upload;
+mod upload_shape;
 mod value;
 mod wait_any;
 mod which;

@@ -13,6 +13,7 @@ use crate::memory::Place;
 use crate::pjrt::aligned::{HostVec, LARGE_COPY};
 use crate::pjrt::{buffer, shared, Owned};
 use crate::shape::{Layout, Shape};
+use crate::upload_shape::UploadShape;
 
 /// What a plugin makes of host bytes when it is told a layout that is not row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,54 +24,68 @@ pub(crate) enum LayoutHabit {
     Copies,
 }
 
-/// A buffer with the given row-major bytes, as many as `shape` takes. In the plugin's usual
-/// layout when none is given.
+/// A buffer with the given row-major bytes, as many as `shape` takes, in the plugin's usual layout.
 pub(crate) fn upload(
+    session: Arc<Session>,
+    (at, device): (buffer::Place, usize),
+    bytes: &[u8],
+    shape: UploadShape,
+) -> Result<Buffer> {
+    // On CPU a large copy is shared.
+    let raw = match shared_copy(&session, bytes, shape.shape(), at) {
+        Some(raw) => raw,
+        None => raw_upload(session, bytes, shape.shape(), None, at)?,
+    };
+    let form = shape.form(&raw, at)?;
+    Ok(Buffer::from_raw(raw, form, device))
+}
+
+/// As [`upload`], in this layout.
+pub(crate) fn upload_in_layout(
     place: Place,
     bytes: &[u8],
     shape: &Shape,
-    layout: Option<&Layout>,
+    layout: &Layout,
 ) -> Result<Buffer> {
-    check_known(place.session(), shape.element_type())?;
     let (at, device) = place.resolve()?;
-    // What orders the elements as row-major is not worth the question below.
-    let unusual = layout.filter(|layout| !layout.orders_as_row_major(shape));
     let session = place.into_session();
-    let raw = match unusual {
-        // On CPU the usual layout, which need not be named: of types narrower than a byte
-        // those plugins take none.
-        None => {
-            let on_cpu = session.platform_name() == "cpu";
-            let copied = match on_cpu {
-                true => shared_copy(&session, bytes, shape, at),
-                false => None,
-            };
-            match copied {
-                Some(raw) => raw,
-                None => raw_upload(session, bytes, shape, layout.filter(|_| !on_cpu), at)?,
+    check_known(&session, shape.element_type())?;
+    let raw = if layout.orders_as_row_major(shape) {
+        // What orders the elements as row-major is not worth the question below. On CPU it is the
+        // usual layout, which need not be named: of types narrower than a byte those plugins take
+        // none.
+        match shared_copy(&session, bytes, shape, at) {
+            Some(raw) => raw,
+            None => {
+                let on_cpu = session.platform_name() == "cpu";
+                let named = Some(layout).filter(|_| !on_cpu);
+                raw_upload(session, bytes, shape, named, at)?
             }
         }
-        Some(unusual) => {
-            let habit = session.layout_habit(at);
-            let habit = habit.map_err(|error| while_copying(error, shape, &session, at))?;
-            match habit {
-                LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at)?,
-                LayoutHabit::Copies => {
-                    let ordered = unusual.bytes_from_row_major(shape, bytes);
-                    raw_upload(session, &ordered, shape, layout, at)?
-                }
+    } else {
+        let habit = session.layout_habit(at);
+        let habit = habit.map_err(|error| while_copying(error, shape, &session, at))?;
+        let ordered;
+        let bytes = match habit {
+            LayoutHabit::Orders => bytes,
+            LayoutHabit::Copies => {
+                ordered = layout.bytes_from_row_major(shape, bytes);
+                &ordered
             }
-        }
+        };
+        raw_upload(session, bytes, shape, Some(layout), at)?
     };
-    let form = match layout {
-        None => usual_shape_of(&raw, shape, at)?,
-        Some(_) => device_shape_of(&raw, shape)?,
-    };
+    let form = device_shape_of(&raw, shape)?;
     Ok(Buffer::from_raw(raw, form, device))
 }
 
 #[cold]
-fn while_copying(error: Error, shape: &Shape, session: &Arc<Session>, at: buffer::Place) -> Error {
+pub(crate) fn while_copying(
+    error: Error,
+    shape: &Shape,
+    session: &Arc<Session>,
+    at: buffer::Place,
+) -> Error {
     error.context(format!("copying {shape} to {:?}", Place::of(session, at)))
 }
 
@@ -131,6 +146,7 @@ fn shared_copy(
     let element_type = shape.element_type();
     // Narrower ones are packed by the plugin; in other memories than the usual it knows best.
     if bytes.len() < LARGE_COPY
+        || session.platform_name() != "cpu"
         || element_type.bits() < 8
         || !matches!(at, buffer::Place::Device(_))
     {
@@ -200,20 +216,6 @@ pub(crate) fn usual_shape_of(
 ) -> Result<Arc<DeviceShape>> {
     let table = &raw.session().shapes;
     table.usual(shape, at, || layout_of(raw, shape))
-}
-
-/// As [`usual_shape_of`], of a buffer that exists whatever the plugin says of it: row-major as the
-/// memory that it was made of, if nothing is said.
-pub(crate) fn shape_as_shared(
-    raw: &Owned<PJRT_Buffer>,
-    shape: &Shape,
-    at: buffer::Place,
-) -> Arc<DeviceShape> {
-    usual_shape_of(raw, shape, at).unwrap_or_else(|_| {
-        let layout = Layout::row_major(shape.rank());
-        let table = &raw.session().shapes;
-        table.intern(DeviceShape::new(shape.clone(), &layout))
-    })
 }
 
 /// The layout as the plugin states it (`PJRT_Buffer_GetMemoryLayout`).

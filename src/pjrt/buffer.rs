@@ -106,11 +106,12 @@ pub(super) unsafe fn host_buffer<'s>(
         Place::Device(index) => args.device = client.device(index),
         Place::Memory(index) => args.memory = client.memory(index),
     }
-    let mut layout = PJRT_Buffer_MemoryLayout::zeroed();
+    let mut layout;
     if let Some(order) = minor_to_major {
         let mut tiled = PJRT_Buffer_MemoryLayout_Tiled::zeroed();
         tiled.minor_to_major = order.as_ptr();
         tiled.minor_to_major_size = order.len();
+        layout = PJRT_Buffer_MemoryLayout::zeroed();
         layout.type_ = PJRT_Buffer_MemoryLayout_Type::Tiled;
         layout.layout.tiled = tiled;
         args.device_layout = &mut layout;

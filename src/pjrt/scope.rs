@@ -18,8 +18,7 @@ use crate::client::Session;
 use crate::element::Element;
 use crate::error::{Error, Result};
 use crate::memory::Place;
-use crate::shape::Shape;
-use crate::upload;
+use crate::upload_shape::UploadShape;
 
 /// Buffers of borrowed host memory, alive until the scope ends: see
 /// [`Client::scope`](crate::Client::scope).
@@ -96,19 +95,17 @@ impl<'scope, 'env> Scope<'scope, 'env> {
                 "{place:?} belongs to another client than the scope"
             )));
         }
-        let shape = Shape::of::<T>(dims)?;
-        shape.check_elements(T::TYPE, values.len())?;
-        upload::check_known(self.session, T::TYPE)?;
         let (at, device) = place.resolve()?;
+        let shape = UploadShape::of::<T>(dims, values.len(), self.session, at)?;
         // SAFETY: the entry is kept in the scope, which `run` drops before it returns; 'env and
         // the session that `run` borrows outlive it. The buffer is never handed out by value, and
         // `Buffers` drops it before `Borrowed`.
         let (raw, borrowed) = unsafe {
-            from_borrowed(self.session, values, T::TYPE, shape.dims(), at)
-                .map_err(|error| error.context(format!("lending {shape} to {place:?}")))?
+            from_borrowed(self.session, values, T::TYPE, dims, at)
+                .map_err(|error| error.context(format!("lending {} to {place:?}", shape.shape())))?
         };
         let raw = raw.held_by(place.into_session());
-        let form = upload::shape_as_shared(&raw, &shape, at);
+        let form = shape.form_as_shared(&raw, at);
         let address = values.as_ptr() as usize;
         let shared = form.seen().is_shared(&raw, address, at, Sharing::Lent);
         let buffer = Buffer::from_raw(raw, form, device).with_shared(shared);

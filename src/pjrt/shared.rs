@@ -79,21 +79,21 @@ pub(crate) fn from_owned<T: Plain>(
 }
 
 /// Starts a copy of owned memory into a new buffer (`kImmutableUntilTransferCompletes`), and
-/// keeps the memory until the event that is given has fired.
+/// keeps the memory until the event that is given has fired. On failure the session comes back.
 ///
 /// The caller has checked that `values` is as long as type and dims need.
 pub(crate) fn from_kept<T: Plain>(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     values: HostValues<T>,
     element_type: ElementType,
     dims: &[usize],
     place: Place,
-) -> Result<(Owned<PJRT_Buffer>, Owned<PJRT_Event>)> {
+) -> std::result::Result<(Owned<PJRT_Buffer>, Owned<PJRT_Event>), (Error, Arc<Session>)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableUntilTransferCompletes;
     // SAFETY: `values` is kept below until the done event has fired, and only read meanwhile.
     let (status, done) = unsafe {
         host_buffer(
-            session,
+            &session,
             values.as_ptr().cast(),
             element_type,
             dims,
@@ -102,22 +102,28 @@ pub(crate) fn from_kept<T: Plain>(
             semantics,
         )
     };
-    match (status, done) {
-        (status, Some(done)) => {
-            // On failure too: it may have begun to read.
-            match done.is_ready() {
-                // Copied inside the call: nobody need call back.
-                Ok(true) => drop(values),
-                _ => release_after(&done, values, || {}),
-            }
-            Ok((status?.holding(), done.holding()))
+    match &done {
+        // On failure too: it may have begun to read.
+        Some(done) => match done.is_ready() {
+            // Copied inside the call: nobody need call back.
+            Ok(true) => drop(values),
+            _ => release_after(done, values, || {}),
+        },
+        // Not promised to be free of use: kept for ever.
+        None if status.is_ok() => std::mem::forget(values),
+        None => drop(values),
+    }
+    let done = done.map(Owned::holding);
+    // SAFETY: just let go of, and made by this session.
+    let made = |raw, session| unsafe { Owned::adopt_by(session, raw) };
+    match (status.map(Owned::into_raw), done) {
+        (Ok(raw), Some(done)) => Ok((made(raw, session), done)),
+        (Ok(raw), None) => {
+            drop(made(raw, Arc::clone(&session)));
+            let missing = nothing_from("PJRT_Client_BufferFromHostBuffer");
+            Err((missing, session))
         }
-        (Ok(_), None) => {
-            // Not promised to be free of use: kept for ever.
-            std::mem::forget(values);
-            Err(nothing_from("PJRT_Client_BufferFromHostBuffer"))
-        }
-        (Err(error), None) => Err(error),
+        (Err(error), _) => Err((error, session)),
     }
 }
 
