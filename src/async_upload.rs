@@ -93,7 +93,8 @@ impl<T: Tree> HostTree<'static, T> {
     pub fn to_device_async(self, place: impl Into<Place>) -> Result<(T, Vec<Event>)> {
         let place = place.into();
         let structure = self.structure().clone();
-        let (mut buffers, mut events) = (Vec::new(), Vec::new());
+        let count = self.leaves().len();
+        let (mut buffers, mut events) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for (index, leaf) in self.into_leaves().into_iter().enumerate() {
             let started = leaf.to_device_async(place.clone());
             let (buffer, done) =

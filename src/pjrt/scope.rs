@@ -3,12 +3,13 @@
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 
 use super::host::Plain;
 use super::seen::Sharing;
@@ -36,17 +37,17 @@ struct Buffers {
     /// How many have been made so far; each takes the number that it finds here.
     made: AtomicUsize,
     /// Those with the first numbers, without memory of their own.
-    first: [UnsafeCell<Option<Entry>>; FIRST],
+    first: [UnsafeCell<MaybeUninit<Entry>>; FIRST],
     rest: Mutex<Vec<NonNull<Entry>>>,
 }
 
 /// Few scopes have more.
 const FIRST: usize = 4;
 
-/// Its drop blocks until XLA has finished; the buffer goes before that, by hand.
 struct Entry {
-    buffer: ManuallyDrop<Buffer>,
-    _borrowed: Borrowed,
+    buffer: Buffer,
+    /// Dropped after the buffer: waits for XLA.
+    borrowed: Borrowed,
 }
 
 // SAFETY: entries are made of what may be used by and go to other threads. Each place in `first`
@@ -63,7 +64,7 @@ pub(crate) fn run<'env, R>(
     // leaked, and is dropped on return and on panic.
     let buffers = Buffers {
         made: AtomicUsize::new(0),
-        first: [const { UnsafeCell::new(None) }; FIRST],
+        first: [const { UnsafeCell::new(MaybeUninit::uninit()) }; FIRST],
         rest: Mutex::default(),
     };
     let scope = Scope {
@@ -109,10 +110,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let address = values.as_ptr() as usize;
         let shared = form.seen().is_shared(&raw, address, at, Sharing::Lent);
         let buffer = Buffer::from_raw(raw, form, device).with_shared(shared);
-        Ok(self.buffers.keep(Entry {
-            buffer: ManuallyDrop::new(buffer),
-            _borrowed: borrowed,
-        }))
+        Ok(self.buffers.keep(Entry { buffer, borrowed }))
     }
 }
 
@@ -121,9 +119,9 @@ impl Buffers {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         if let Some(place) = self.first.get(number) {
             // SAFETY: nobody else has the number, so nobody else looks here or has a reference to
-            // it. The entry is taken back in `drop` alone, which can't run while `self` is
-            // borrowed, and is never changed.
-            let entry: &Entry = unsafe { (*place.get()).insert(entry) };
+            // it. The entry is taken in `drop` alone, which can't run while `self` is borrowed,
+            // and is never changed. Nothing happens between the number and this.
+            let entry: &Entry = unsafe { (*place.get()).write(entry) };
             return &entry.buffer;
         }
         let entry = NonNull::from(Box::leak(Box::new(entry)));
@@ -132,24 +130,30 @@ impl Buffers {
         // and is never changed.
         unsafe { &entry.as_ref().buffer }
     }
+
+    /// Takes all entries out, the handles apart from what waits.
+    fn take(&mut self) -> impl Iterator<Item = Entry> + '_ {
+        let made = (*self.made.get_mut()).min(FIRST);
+        *self.made.get_mut() = 0;
+        let first = self.first[..made].iter_mut().map(|place| {
+            // SAFETY: `keep` has written to those that have a number, and each is taken once:
+            // none has one any more. No reference is left.
+            unsafe { place.get_mut().assume_init_read() }
+        });
+        let rest = std::mem::take(self.rest.get_mut())
+            .into_iter()
+            .map(|entry| {
+                // SAFETY: made from a box in `keep`, taken here once. No reference is left.
+                *unsafe { Box::from_raw(entry.as_ptr()) }
+            });
+        first.chain(rest)
+    }
 }
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        let rest = std::mem::take(self.rest.get_mut());
-        // First all handles go, so that the waits below do not wait for each other's turn.
-        for entry in self.first.iter_mut().filter_map(|it| it.get_mut().as_mut()) {
-            // SAFETY: dropped here alone; no reference is left.
-            unsafe { ManuallyDrop::drop(&mut entry.buffer) };
-        }
-        for entry in &rest {
-            // SAFETY: made from a box in `keep`, not freed yet; as above.
-            unsafe { ManuallyDrop::drop(&mut (*entry.as_ptr()).buffer) };
-        }
-        for entry in rest {
-            // SAFETY: made from a box in `keep`, freed here once; no reference is left.
-            drop(unsafe { Box::from_raw(entry.as_ptr()) });
-        }
-        // Those in `first` wait as they are dropped, right after this.
+        // First all handles go, so that the waits do not wait for each other's turn.
+        let waits: SmallVec<[Borrowed; FIRST]> = self.take().map(|entry| entry.borrowed).collect();
+        drop(waits);
     }
 }
