@@ -157,6 +157,7 @@ mod plan;
 mod plugin;
 mod prefetch;
 mod program;
+mod program_summary;
 mod proto;
 mod replicas;
 mod returned;
