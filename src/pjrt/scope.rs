@@ -3,13 +3,12 @@
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use smallvec::SmallVec;
 
 use super::host::Plain;
 use super::seen::Sharing;
@@ -44,10 +43,10 @@ struct Buffers {
 /// Few scopes have more.
 const FIRST: usize = 4;
 
+/// Its drop waits for XLA; the buffer goes before that, by hand.
 struct Entry {
-    buffer: Buffer,
-    /// Dropped after the buffer: waits for XLA.
-    borrowed: Borrowed,
+    buffer: ManuallyDrop<Buffer>,
+    _borrowed: Borrowed,
 }
 
 // SAFETY: entries are made of what may be used by and go to other threads. Each place in `first`
@@ -110,7 +109,10 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let address = values.as_ptr() as usize;
         let shared = form.seen().is_shared(&raw, address, at, Sharing::Lent);
         let buffer = Buffer::from_raw(raw, form, device).with_shared(shared);
-        Ok(self.buffers.keep(Entry { buffer, borrowed }))
+        Ok(self.buffers.keep(Entry {
+            buffer: ManuallyDrop::new(buffer),
+            _borrowed: borrowed,
+        }))
     }
 }
 
@@ -130,30 +132,30 @@ impl Buffers {
         // and is never changed.
         unsafe { &entry.as_ref().buffer }
     }
-
-    /// Takes all entries out, the handles apart from what waits.
-    fn take(&mut self) -> impl Iterator<Item = Entry> + '_ {
-        let made = (*self.made.get_mut()).min(FIRST);
-        *self.made.get_mut() = 0;
-        let first = self.first[..made].iter_mut().map(|place| {
-            // SAFETY: `keep` has written to those that have a number, and each is taken once:
-            // none has one any more. No reference is left.
-            unsafe { place.get_mut().assume_init_read() }
-        });
-        let rest = std::mem::take(self.rest.get_mut())
-            .into_iter()
-            .map(|entry| {
-                // SAFETY: made from a box in `keep`, taken here once. No reference is left.
-                *unsafe { Box::from_raw(entry.as_ptr()) }
-            });
-        first.chain(rest)
-    }
 }
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // First all handles go, so that the waits do not wait for each other's turn.
-        let waits: SmallVec<[Borrowed; FIRST]> = self.take().map(|entry| entry.borrowed).collect();
-        drop(waits);
+        // Nobody has a reference to an entry any more. Those that have a number have been written.
+        let made = (*self.made.get_mut()).min(FIRST);
+        let first = &mut self.first[..made];
+        let rest = std::mem::take(self.rest.get_mut());
+        // First all handles go, so that the waits below do not wait for each other's turn.
+        for place in &mut *first {
+            // SAFETY: written in `keep`; the buffer is dropped here alone.
+            unsafe { ManuallyDrop::drop(&mut place.get_mut().assume_init_mut().buffer) };
+        }
+        for entry in &rest {
+            // SAFETY: made from a box in `keep`, not freed yet; the buffer is dropped here alone.
+            unsafe { ManuallyDrop::drop(&mut (*entry.as_ptr()).buffer) };
+        }
+        for place in first {
+            // SAFETY: written in `keep`, dropped here alone.
+            unsafe { place.get_mut().assume_init_drop() };
+        }
+        for entry in rest {
+            // SAFETY: made from a box in `keep`, freed here once.
+            drop(unsafe { Box::from_raw(entry.as_ptr()) });
+        }
     }
 }
