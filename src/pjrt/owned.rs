@@ -161,8 +161,8 @@ impl<T: Object, M: Maker> Drop for Owned<T, M> {
 // implementation, and XLA's PjRtBuffer, PjRtLoadedExecutable and futures are; an
 // executable that isn't loaded and a topology are read-only.
 unsafe impl<T: Object, M: Maker> Send for Owned<T, M> {}
-// SAFETY: as above; what changes an object (`PJRT_Buffer_Delete`, Execute's
-// donation) is ordered inside it by XLA's own locks.
+// SAFETY: as above; what changes an object (Execute's donation) is ordered
+// inside it by XLA's own locks.
 unsafe impl<T: Object, M: Maker> Sync for Owned<T, M> {}
 
 macro_rules! object {

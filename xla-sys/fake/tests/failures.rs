@@ -49,7 +49,6 @@ fn is_harmless(entry: &str) -> bool {
     entry.ends_with("_Destroy")
         || [
             "PJRT_AsyncHostToDeviceTransferManager_SetBufferError",
-            "PJRT_Buffer_Delete",
             // Where it isn't known where values lie, the plugin copies them.
             "PJRT_Buffer_IsOnCpu",
             "PJRT_Buffer_OnDeviceSizeInBytes",
