@@ -2,7 +2,9 @@
 //!
 //! What a plugin serialises is machine code, and loading damaged or foreign bytes is
 //! undefined. So they are kept behind a header that says what made them and what they
-//! are, with checksums, and all of it is checked before the plugin sees them. This guards
+//! are, with checksums, and all of it is checked before the plugin sees them. One of them is over
+//! what the header states of the program and of the bytes together: a header with it needn't be
+//! held against what the plugin loads. This guards
 //! against accidents, not against malice: load only files that you trust, as with any
 //! program.
 //!
