@@ -49,6 +49,18 @@ struct Entry {
     _borrowed: Borrowed,
 }
 
+impl Entry {
+    /// Drops the buffer.
+    ///
+    /// # Safety
+    /// It was not dropped before, and is not looked at any more.
+    unsafe fn let_go(&mut self) {
+        self.buffer.raw().release_if_indestructible();
+        // SAFETY: the caller's promise.
+        unsafe { ManuallyDrop::drop(&mut self.buffer) };
+    }
+}
+
 // SAFETY: entries are made of what may be used by and go to other threads. Each place in `first`
 // is written by who alone has its number, and looked at by who has got a reference from there;
 // all are taken back in `drop` alone.
@@ -142,12 +154,12 @@ impl Drop for Buffers {
         let rest = std::mem::take(self.rest.get_mut());
         // First all handles go, so that the waits below do not wait for each other's turn.
         for place in &mut *first {
-            // SAFETY: written in `keep`; the buffer is dropped here alone.
-            unsafe { ManuallyDrop::drop(&mut place.get_mut().assume_init_mut().buffer) };
+            // SAFETY: written in `keep`; its buffer is let go of here alone.
+            unsafe { place.get_mut().assume_init_mut().let_go() };
         }
         for entry in &rest {
-            // SAFETY: made from a box in `keep`, not freed yet; the buffer is dropped here alone.
-            unsafe { ManuallyDrop::drop(&mut (*entry.as_ptr()).buffer) };
+            // SAFETY: made from a box in `keep`, not freed yet; as above.
+            unsafe { (*entry.as_ptr()).let_go() };
         }
         for place in first {
             // SAFETY: written in `keep`, dropped here alone.

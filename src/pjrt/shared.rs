@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use pjrt_sys::{
-    entry, Args, PJRT_Buffer, PJRT_Buffer_IsOnCpu_Args, PJRT_Buffer_UnsafePointer_Args, PJRT_Event,
-    PJRT_HostBufferSemantics,
+    entry, Args, PJRT_Buffer, PJRT_Buffer_Delete_Args, PJRT_Buffer_IsOnCpu_Args,
+    PJRT_Buffer_UnsafePointer_Args, PJRT_Event, PJRT_HostBufferSemantics,
 };
 
 use super::aligned::HostVec;
@@ -186,6 +186,18 @@ impl Drop for Borrowed {
 }
 
 impl Owned<PJRT_Buffer> {
+    /// Has the memory released when runs in flight have finished with it, where destroying the
+    /// handle can't do that: by a plugin that has no entry for it (`PJRT_Buffer_Delete`).
+    pub(super) fn release_if_indestructible(&self) {
+        if self.api().has(entry::PJRT_Buffer_Destroy) {
+            return;
+        }
+        let mut args = PJRT_Buffer_Delete_Args::zeroed();
+        args.buffer = self.raw();
+        // SAFETY: the buffer is alive.
+        let _ = unsafe { self.api().call(entry::PJRT_Buffer_Delete, &mut args) };
+    }
+
     /// Whether the buffer's memory can be read by the host.
     pub(crate) fn is_on_cpu(&self) -> Result<bool> {
         let mut args = PJRT_Buffer_IsOnCpu_Args::zeroed();
