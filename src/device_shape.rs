@@ -233,6 +233,7 @@ impl ShapeTable {
 
 /// Where a shape at a place is remembered. Spreads those of a model well enough; whether it is the same is
 /// compared.
+#[inline]
 fn slot_of(element_type: ElementType, dims: &[usize], at: Place) -> usize {
     let place = match at {
         Place::Device(index) => 2 * index,

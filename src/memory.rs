@@ -111,6 +111,7 @@ impl Place {
     }
 
     /// The place as the fence takes it, and the index of its device.
+    #[inline]
     pub(crate) fn resolve(&self) -> Result<(buffer::Place, usize)> {
         match &self.0 {
             At::Device(device) if !device.is_addressable() => Err(Error::invalid(format!(

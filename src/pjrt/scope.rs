@@ -129,6 +129,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
 }
 
 impl Buffers {
+    #[inline]
     fn keep(&self, entry: Entry) -> &Buffer {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         if let Some(place) = self.first.get(number) {

@@ -51,6 +51,7 @@ impl Seen {
 
     /// Whether `raw`, which was made of the memory at `address` in the shape and order that this is
     /// of, shares that memory.
+    #[inline]
     pub(crate) fn is_shared(
         &self,
         raw: &Owned<PJRT_Buffer>,

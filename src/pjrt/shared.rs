@@ -78,6 +78,9 @@ pub(crate) fn from_owned<T: Plain>(
     Err((failure, values, session))
 }
 
+/// A buffer that is being filled, and the event that tells when its source is no longer used.
+type Started = (Owned<PJRT_Buffer>, Owned<PJRT_Event>);
+
 /// Starts a copy of owned memory into a new buffer (`kImmutableUntilTransferCompletes`), and
 /// keeps the memory until the event that is given has fired. On failure the session comes back.
 ///
@@ -88,7 +91,7 @@ pub(crate) fn from_kept<T: Plain>(
     element_type: ElementType,
     dims: &[usize],
     place: Place,
-) -> std::result::Result<(Owned<PJRT_Buffer>, Owned<PJRT_Event>), (Error, Arc<Session>)> {
+) -> std::result::Result<Started, (Error, Arc<Session>)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableUntilTransferCompletes;
     // SAFETY: `values` is kept below until the done event has fired, and only read meanwhile.
     let (status, done) = unsafe {
