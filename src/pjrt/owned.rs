@@ -168,6 +168,7 @@ unsafe impl<T: Object, M: Maker> Sync for Owned<T, M> {}
 macro_rules! object {
     ($object:ident, $field:ident, $entry:ident, $args:ident) => {
         impl Object for $object {
+            #[inline]
             unsafe fn destroy(api: Api, raw: *mut Self) {
                 let mut args = $args::zeroed();
                 args.$field = raw;

@@ -60,6 +60,7 @@ impl Releases {
     ///
     /// # Safety
     /// `this` has begun as often as it has ended, and once more.
+    #[inline]
     unsafe fn end(this: *const Releases) {
         // SAFETY: it counts this one still, so the client is there. It may be gone right after.
         let before = unsafe { (*this).count.fetch_sub(ONE, Ordering::SeqCst) };

@@ -141,6 +141,7 @@ pub(super) struct Borrowed {
 /// # Safety
 /// The result is dropped, after the buffer's handle, before the borrow of `values` ends and
 /// before the session's last holder goes: it must not be leaked, and holds no session.
+#[inline]
 pub(super) unsafe fn from_borrowed<'s, T: Plain>(
     session: &'s Arc<Session>,
     values: &[T],
@@ -176,6 +177,7 @@ pub(super) unsafe fn from_borrowed<'s, T: Plain>(
 }
 
 impl Drop for Borrowed {
+    #[inline]
     fn drop(&mut self) {
         let Some(done) = &self.done else {
             return;
