@@ -1,18 +1,21 @@
 //! Uploads of owned memory that go on while the program does.
 
+use std::sync::Arc;
+
 use crate::buffer::Buffer;
+use crate::client::Session;
 use crate::element::Element;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Event;
 use crate::host_array::HostArray;
 use crate::host_tree::HostTree;
 use crate::memory::Place;
 use crate::pjrt::host::Plain;
 use crate::pjrt::host_values::HostValues;
-use crate::pjrt::shared;
-use crate::shape::Shape;
+use crate::pjrt::{buffer, shared};
 use crate::tree::{Source, Tree};
-use crate::upload;
+use crate::upload::{self, while_copying};
+use crate::upload_shape::UploadShape;
 
 impl Buffer {
     /// Starts copying owned, row-major values into a new buffer, and returns without waiting
@@ -40,10 +43,10 @@ impl Buffer {
         values: impl Into<HostValues<T>>,
         dims: &[usize],
     ) -> Result<(Buffer, Event)> {
-        let values = values.into();
-        let shape = Shape::of::<T>(dims)?;
-        shape.check_elements(T::TYPE, values.len())?;
-        start(&place.into(), values, &shape)
+        let (place, values) = (place.into(), values.into());
+        let target = place.resolve()?;
+        let shape = UploadShape::of::<T>(dims, values.len(), place.session(), target.0)?;
+        start(place.into_session(), target, values, shape)
     }
 }
 
@@ -54,10 +57,11 @@ impl HostArray<'static> {
     /// # Errors
     /// As [`Buffer::from_bytes`]; the array is dropped.
     pub fn to_device_async(self, place: impl Into<Place>) -> Result<(Buffer, Event)> {
-        let shape = self.shape().clone();
-        let bytes = self.into_bytes();
-        upload::check_bytes(&bytes, &shape)?;
-        start(&place.into(), bytes, &shape)
+        let place = place.into();
+        let target = place.resolve()?;
+        upload::check_bytes(self.as_bytes(), self.shape())?;
+        let shape = UploadShape::like(self.shape(), place.session(), target.0)?;
+        start(place.into_session(), target, self.into_bytes(), shape)
     }
 }
 
@@ -89,7 +93,8 @@ impl<T: Tree> HostTree<'static, T> {
     pub fn to_device_async(self, place: impl Into<Place>) -> Result<(T, Vec<Event>)> {
         let place = place.into();
         let structure = self.structure().clone();
-        let (mut buffers, mut events) = (Vec::new(), Vec::new());
+        let count = self.leaves().len();
+        let (mut buffers, mut events) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for (index, leaf) in self.into_leaves().into_iter().enumerate() {
             let started = leaf.to_device_async(place.clone());
             let (buffer, done) =
@@ -103,14 +108,16 @@ impl<T: Tree> HostTree<'static, T> {
 }
 
 /// Uploads as many values as the shape takes.
-fn start<T: Plain>(place: &Place, values: HostValues<T>, shape: &Shape) -> Result<(Buffer, Event)> {
-    let session = place.session();
-    upload::check_known(session, shape.element_type())?;
-    let (at, device) = place.resolve()?;
-    let dims = shape.raw_dims();
-    let started = shared::from_kept(session, values, shape.element_type(), &dims, at);
+fn start<T: Plain>(
+    session: Arc<Session>,
+    (at, device): (buffer::Place, usize),
+    values: HostValues<T>,
+    shape: UploadShape,
+) -> Result<(Buffer, Event)> {
+    let (element_type, dims) = (shape.shape().element_type(), shape.shape().dims());
+    let started = shared::from_kept(session, values, element_type, dims, at);
     let (raw, done) =
-        started.map_err(|error: Error| error.context(format!("copying {shape} to {place:?}")))?;
-    let form = upload::usual_shape_of(&raw, shape, at)?;
+        started.map_err(|(error, session)| while_copying(error, shape.shape(), &session, at))?;
+    let form = shape.form(&raw, at)?;
     Ok((Buffer::from_raw(raw, form, device), Event::new(done)))
 }

@@ -27,9 +27,11 @@ use crate::pjrt::aligned::HostVec;
 use crate::pjrt::handed::Handed;
 use crate::pjrt::host::Plain;
 use crate::pjrt::pooled::{Pool, Pooled, Pooling};
+use crate::pjrt::seen::Sharing;
 use crate::pjrt::{shared, Owned};
 use crate::shape::{Layout, Shape};
 use crate::upload;
+use crate::upload_shape::UploadShape;
 
 /// Values in a device's memory, owned.
 ///
@@ -176,9 +178,10 @@ impl Buffer {
         values: &[T],
         dims: &[usize],
     ) -> Result<Buffer> {
-        let shape = Shape::of::<T>(dims)?;
-        shape.check_elements(T::TYPE, values.len())?;
-        Buffer::upload(&place.into(), T::as_bytes(values), &shape, None)
+        let place = place.into();
+        let target = place.resolve()?;
+        let shape = UploadShape::of::<T>(dims, values.len(), place.session(), target.0)?;
+        upload::upload(place.into_session(), target, T::as_bytes(values), shape)
     }
 
     /// As [`Buffer::from_host`], with the order in which the dimensions are to lie in
@@ -202,7 +205,7 @@ impl Buffer {
                 shape.rank()
             )));
         }
-        Buffer::upload(&place.into(), T::as_bytes(values), &shape, Some(layout))
+        upload::upload_in_layout(place.into(), T::as_bytes(values), &shape, layout)
     }
 
     /// A buffer with one value and no dimensions.
@@ -221,7 +224,10 @@ impl Buffer {
     /// 0 nor 1; as [`Buffer::from_host`].
     pub fn from_bytes(place: impl Into<Place>, bytes: &[u8], shape: &Shape) -> Result<Buffer> {
         upload::check_bytes(bytes, shape)?;
-        Buffer::upload(&place.into(), bytes, shape, None)
+        let place = place.into();
+        let target = place.resolve()?;
+        let shape = UploadShape::like(shape, place.session(), target.0)?;
+        upload::upload(place.into_session(), target, bytes, shape)
     }
 
     /// Makes a buffer of owned host memory, which a CPU device shares instead of copying it
@@ -237,25 +243,24 @@ impl Buffer {
     ) -> std::result::Result<Buffer, HostVecError<T>> {
         let place = place.into();
         let check = || {
-            let shape = Shape::of::<T>(dims)?;
-            shape.check_elements(T::TYPE, values.len())?;
-            upload::check_known(place.session(), T::TYPE)?;
-            Ok((place.resolve()?, shape))
+            let (at, device) = place.resolve()?;
+            let shape = UploadShape::of::<T>(dims, values.len(), place.session(), at)?;
+            Ok(((at, device), shape))
         };
         let ((at, device), shape) = match check() {
             Ok(checked) => checked,
             Err(error) => return Err(HostVecError { error, values }),
         };
         let address = values.as_ptr() as usize;
-        let session = place.session();
-        let raw = shared::from_owned(session, values, T::TYPE, &shape.raw_dims(), at);
-        match raw {
+        let session = place.into_session();
+        match shared::from_owned(session, values, T::TYPE, dims, at) {
             Ok(raw) => {
-                let shared = raw.address().is_ok_and(|given| given == address);
-                let form = upload::shape_as_shared(&raw, &shape, at);
+                let form = shape.form_as_shared(&raw, at);
+                let shared = form.seen().is_shared(&raw, address, at, Sharing::Given);
                 Ok(Buffer::from_raw(raw, form, device).with_shared(shared))
             }
-            Err((error, values)) => {
+            Err((error, values, session)) => {
+                let (shape, place) = (shape.shape(), Place::of(&session, at));
                 let error = error.context(format!("sharing {shape} with {place:?}"));
                 Err(HostVecError { error, values })
             }
@@ -275,16 +280,7 @@ impl Buffer {
             return Buffer::from_bytes(place, bytes, shape);
         }
         upload::check_bytes(bytes, shape)?;
-        Buffer::upload(&place, bytes, shape, Some(layout))
-    }
-
-    fn upload(
-        place: &Place,
-        bytes: &[u8],
-        shape: &Shape,
-        layout: Option<&Layout>,
-    ) -> Result<Buffer> {
-        upload::upload(place, bytes, shape, layout)
+        upload::upload_in_layout(place, bytes, shape, layout)
     }
 
     /// The element type and dimensions.
@@ -355,12 +351,15 @@ impl Buffer {
             )));
         }
         self.wait_for_values()?;
-        let values = self.raw().host_slice(count)?.ok_or_else(|| {
-            Error::new(
-                Code::Unimplemented,
-                "the buffer's memory can't be looked at from the host; copy it with `to_host`",
-            )
-        })?;
+        let values = self
+            .raw()
+            .host_slice(count, self.form().seen())?
+            .ok_or_else(|| {
+                Error::new(
+                    Code::Unimplemented,
+                    "the buffer's memory can't be looked at from the host; copy it with `to_host`",
+                )
+            })?;
         Ok(HostView {
             values,
             buffer: self,

@@ -264,11 +264,9 @@ impl CompileCache {
         let Some(bytes) = bytes.map_err(|error| self.told(&error, "reading an entry"))? else {
             return Ok(None);
         };
-        let load = || {
-            check_key(&ExecutableHeader::read(&bytes)?, &key.to_string())?;
-            Executable::deserialize(client, &bytes)
-        };
-        let executable = load().map_err(|error| {
+        let is_it = |header: &ExecutableHeader| check_key(header, &key.to_string());
+        let loaded = Executable::deserialize_if(client, &bytes, is_it);
+        let executable = loaded.map_err(|error| {
             let path = folder::path_of(&self.dir, name);
             error.context(format!("the entry {} of the compile cache", path.display()))
         });

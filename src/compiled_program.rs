@@ -7,12 +7,13 @@ use pjrt_sys::PJRT_Executable;
 
 use crate::compile_options::CompileOptions;
 use crate::error::{Code, Error, Result};
-use crate::executable::{describe, summary, ExecutableMemoryStats};
+use crate::executable::{describe, Described, ExecutableMemoryStats};
 use crate::executable_header::HeaderProto;
 use crate::origin::Origin;
 use crate::pjrt::topology::{self, RawTopology};
 use crate::pjrt::Owned;
 use crate::program::{self, Program};
+use crate::program_summary::ProgramSummary;
 use crate::serialized;
 use crate::signature::Signature;
 use crate::topology::Topology;
@@ -26,6 +27,8 @@ use crate::value::Value;
 pub struct CompiledProgram {
     raw: Owned<PJRT_Executable, Arc<RawTopology>>,
     signature: Signature,
+    /// What is kept of it beside its code.
+    summary: ProgramSummary,
     topology: Topology,
     /// Of the devices that run it; where none were named, the first ones.
     device_ids: Vec<i32>,
@@ -47,7 +50,10 @@ impl CompiledProgram {
             &encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let mut signature = describe(&raw, topology.shapes())?;
+        let Described {
+            mut signature,
+            summary,
+        } = describe(&raw, topology.shapes())?;
         signature.name_outputs(program);
         if options.is_strict() {
             signature.check_donors()?;
@@ -60,6 +66,7 @@ impl CompiledProgram {
         Ok(CompiledProgram {
             raw,
             signature,
+            summary,
             device_ids,
             topology: topology.clone(),
         })
@@ -130,7 +137,6 @@ impl CompiledProgram {
     /// # Errors
     /// The plugin can't serialise.
     pub fn serialize(&self) -> Result<Vec<u8>> {
-        let payload = self.raw.serialize()?;
         let topology = &self.topology;
         let header = HeaderProto {
             origin: Some(Origin::of(
@@ -139,13 +145,14 @@ impl CompiledProgram {
                 topology.platform_version(),
             )),
             fingerprint: self.raw.fingerprint(),
-            program: Some(summary(&self.raw)?),
+            program: Some(self.summary.clone()),
             device_ids: self.device_ids.clone(),
             client_devices: topology.present().ids.len() as u64,
             for_topology: true,
             ..HeaderProto::default()
         };
-        serialized::wrap(header, &payload)
+        self.raw
+            .serialize(|payload| serialized::wrap(header, payload))?
     }
 }
 

@@ -32,6 +32,10 @@ impl Device {
         &self.session
     }
 
+    pub(crate) fn into_session(self) -> Arc<Session> {
+        self.session
+    }
+
     pub(crate) fn index(&self) -> usize {
         self.index
     }

@@ -5,22 +5,25 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use crate::element::ElementType;
 use crate::error::Result;
 use crate::pjrt::buffer::Place;
+use crate::pjrt::seen::Seen;
 use crate::shape::{Layout, Shape};
 
 /// A shape in a given order.
-#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DeviceShape {
     pub(crate) shape: Shape,
     /// Row-major whenever the order of elements is: dimensions of size 1 may stand
     /// anywhere in a layout without changing it.
     layout: Layout,
     bytes: usize,
+    /// Of a client's own copy.
+    seen: Seen,
 }
 
 impl DeviceShape {
@@ -35,7 +38,13 @@ impl DeviceShape {
             bytes: packed_size(&shape),
             shape,
             layout,
+            seen: Seen::default(),
         }
+    }
+
+    /// What was seen of its buffers on the client whose shape it is.
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -58,6 +67,15 @@ impl DeviceShape {
 }
 
 /// The size follows from the shape.
+impl PartialEq for DeviceShape {
+    fn eq(&self, other: &DeviceShape) -> bool {
+        self.shape == other.shape && self.layout == other.layout
+    }
+}
+
+impl Eq for DeviceShape {}
+
+/// As equality.
 impl Hash for DeviceShape {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.shape.hash(state);
@@ -87,6 +105,9 @@ impl fmt::Display for DeviceShape {
 #[derive(Default)]
 pub(crate) struct ShapeTable {
     known: Mutex<Known>,
+    /// What first came to each place, for good: found without a lock. Made when it is needed.
+    first: OnceLock<Box<[OnceLock<Usual>]>>,
+    /// What found its place there taken: the latest.
     usual: Mutex<Vec<Option<Usual>>>,
 }
 
@@ -94,6 +115,25 @@ pub(crate) struct ShapeTable {
 struct Usual {
     at: Place,
     form: Arc<DeviceShape>,
+}
+
+impl Usual {
+    #[inline]
+    fn form_of(
+        &self,
+        element_type: ElementType,
+        dims: &[usize],
+        at: Place,
+    ) -> Option<&Arc<DeviceShape>> {
+        let shape = &self.form.shape;
+        let known = shape.dims();
+        // Few numbers: a call that compares memory takes longer.
+        let is_same = self.at == at
+            && shape.element_type() == element_type
+            && known.len() == dims.len()
+            && known.iter().zip(dims).all(|(known, dim)| known == dim);
+        is_same.then_some(&self.form)
+    }
 }
 
 /// How many of those are remembered: a power of two.
@@ -125,7 +165,7 @@ impl ShapeTable {
 
 impl ShapeTable {
     /// As [`intern`](Self::intern), of a shape in the layout that the plugin chooses for it, which
-    /// is always the same at a place: `ask` is called where it isn't remembered. Uploads of a few
+    /// is always the same at a place (fact 57): `ask` is called where it isn't remembered. Uploads of a few
     /// KB are quick enough for the question, and for hashing, to show.
     pub(crate) fn usual(
         &self,
@@ -133,38 +173,74 @@ impl ShapeTable {
         at: Place,
         ask: impl FnOnce() -> Result<Layout>,
     ) -> Result<Arc<DeviceShape>> {
-        let slot = slot_of(shape);
-        {
-            let remembered = self.usual.lock();
-            for slot in [slot, slot ^ 1] {
-                match remembered.get(slot) {
-                    Some(Some(usual)) if usual.at == at && usual.form.shape == *shape => {
-                        return Ok(Arc::clone(&usual.form))
-                    }
-                    _ => {}
-                }
-            }
+        if let Some(form) = self.remembered(shape.element_type(), shape.dims(), at) {
+            return Ok(form);
         }
+        let slot = slot_of(shape.element_type(), shape.dims(), at);
         // Without the lock: the plugin is called.
         let form = self.intern(DeviceShape::new(shape.clone(), &ask()?));
+        let empty = || (0..USUAL).map(|_| OnceLock::new()).collect();
+        let first = &self.first.get_or_init(empty)[slot];
+        let usual = Usual {
+            at,
+            form: Arc::clone(&form),
+        };
+        let Err(usual) = first.set(usual) else {
+            return Ok(form);
+        };
         let mut remembered = self.usual.lock();
         if remembered.is_empty() {
             remembered.resize_with(USUAL, || None);
         }
         // The latest of those that share a place in the table, and the one before it.
-        remembered[slot ^ 1] = remembered[slot].replace(Usual {
-            at,
-            form: Arc::clone(&form),
-        });
+        remembered[slot ^ 1] = remembered[slot].replace(usual);
         Ok(form)
+    }
+
+    /// What [`usual`](Self::usual) gave of a shape at a place, where that is remembered.
+    #[inline]
+    pub(crate) fn remembered(
+        &self,
+        element_type: ElementType,
+        dims: &[usize],
+        at: Place,
+    ) -> Option<Arc<DeviceShape>> {
+        let slot = slot_of(element_type, dims, at);
+        let first = self.first.get().and_then(|first| first[slot].get());
+        match first.and_then(|first| first.form_of(element_type, dims, at)) {
+            Some(form) => Some(Arc::clone(form)),
+            None => self.remembered_later(slot, element_type, dims, at),
+        }
+    }
+
+    /// Of what isn't the first at its place.
+    #[cold]
+    fn remembered_later(
+        &self,
+        slot: usize,
+        element_type: ElementType,
+        dims: &[usize],
+        at: Place,
+    ) -> Option<Arc<DeviceShape>> {
+        let remembered = self.usual.lock();
+        let mut both = [slot, slot ^ 1].into_iter();
+        both.find_map(|slot| {
+            let usual = remembered.get(slot)?.as_ref()?;
+            usual.form_of(element_type, dims, at).map(Arc::clone)
+        })
     }
 }
 
-/// Where a shape is remembered. Spreads those of a model well enough; whether it is the same is
+/// Where a shape at a place is remembered. Spreads those of a model well enough; whether it is the same is
 /// compared.
-fn slot_of(shape: &Shape) -> usize {
-    let first = shape.element_type() as u64;
-    let mixed = shape.dims().iter().fold(first, |mixed, dim| {
+#[inline]
+fn slot_of(element_type: ElementType, dims: &[usize], at: Place) -> usize {
+    let place = match at {
+        Place::Device(index) => 2 * index,
+        Place::Memory(index) => 2 * index + 1,
+    };
+    let first = (place as u64) << 8 | element_type as u64;
+    let mixed = dims.iter().fold(first, |mixed, dim| {
         (mixed ^ *dim as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
     // The upper bits depend on all of the dimensions.

@@ -12,14 +12,14 @@ use crate::compile_options::{CompileOptions, Resolved};
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
-use crate::executable_header::{HeaderProto, ProgramSummary};
-use crate::hlo;
+use crate::executable_header::{ExecutableHeader, HeaderProto};
 use crate::launch::Paced;
 use crate::origin::Origin;
 use crate::pjrt::executable::{self, CompiledSizes};
 use crate::pjrt::owned::{Maker, Owned};
 use crate::plan::Plan;
 use crate::program::{self, Program};
+use crate::program_summary::ProgramSummary;
 use crate::serialized;
 use crate::signature::Signature;
 
@@ -29,6 +29,8 @@ use crate::signature::Signature;
 pub struct Executable {
     pub(crate) raw: Owned<PJRT_LoadedExecutable>,
     pub(crate) signature: Signature,
+    /// What is kept of it beside its code.
+    summary: ProgramSummary,
     pub(crate) plan: Plan,
     /// In logical order.
     pub(crate) devices: Vec<Device>,
@@ -82,20 +84,39 @@ impl Executable {
             encoded,
         )
         .map_err(|error| error.context(format!("compiling {}", program.origin())))?;
-        let signature = describe(&raw.executable()?, &client.session().shapes)?;
-        Executable::load(client, raw, signature, counted)
+        let described = describe(&raw.executable()?, &client.session().shapes)?;
+        Executable::load(client, raw, described, counted)
     }
 
     pub(crate) fn deserialize(client: &Client, bytes: &[u8]) -> Result<Executable> {
-        let (header, payload) = serialized::unwrap(bytes, client)?;
+        Executable::deserialize_if(client, bytes, |_| Ok(()))
+    }
+
+    /// As [`Client::deserialize`], if `check` lets the header pass.
+    pub(crate) fn deserialize_if(
+        client: &Client,
+        bytes: &[u8],
+        check: impl FnOnce(&ExecutableHeader) -> Result<()>,
+    ) -> Result<Executable> {
+        let (header, payload) = serialized::unwrap(bytes, client, check)?;
         let counted = count(client, header.device_ids().len());
         let raw = executable::deserialize(client.session(), payload)
             .map_err(|error| error.context("loading a kept executable"))?;
         let compiled = raw.executable()?;
-        let described = Described::of(&compiled)?;
-        header.check_program(&described.summary()?)?;
-        let signature = described.signature(&compiled, &client.session().shapes)?;
-        let loaded = Executable::load(client, raw, signature, counted)?;
+        let described = if header.is_bound() {
+            // What a launch makes room for is asked all the same.
+            header.check_counts(
+                compiled.replicas_and_partitions()?,
+                compiled.output_count()?,
+            )?;
+            let (summary, signature) = header.into_program();
+            Described { summary, signature }
+        } else {
+            let described = describe(&compiled, &client.session().shapes)?;
+            header.check_program(&described.summary)?;
+            described
+        };
+        let loaded = Executable::load(client, raw, described, counted)?;
         Ok(Executable {
             payload: Some(payload.into()),
             ..loaded
@@ -105,7 +126,7 @@ impl Executable {
     fn load(
         client: &Client,
         raw: Owned<PJRT_LoadedExecutable>,
-        signature: Signature,
+        Described { signature, summary }: Described,
         counted: Option<Paced>,
     ) -> Result<Executable> {
         let indices = raw.devices()?.into_iter();
@@ -127,6 +148,7 @@ impl Executable {
             payload: None,
             plan: Plan::of(&signature, &devices),
             signature,
+            summary,
             devices,
         })
     }
@@ -176,84 +198,28 @@ impl Executable {
 
     /// As [`Executable::serialize`], with the key of a compile cache.
     pub(crate) fn serialize_for(&self, cache_key: Option<&[u8]>) -> Result<Vec<u8>> {
-        let described = self.raw.executable()?;
-        let serialized;
-        let payload = match &self.payload {
-            Some(payload) => payload,
-            None => {
-                serialized = described.serialize()?;
-                &serialized[..]
-            }
-        };
+        let compiled = self.raw.executable()?;
         let client = self.client();
         let header = HeaderProto {
             origin: Some(Origin::here(&client)),
-            fingerprint: described.fingerprint(),
-            program: Some(summary(&described)?),
+            fingerprint: compiled.fingerprint(),
+            program: Some(self.summary.clone()),
             device_ids: self.devices.iter().map(Device::id).collect(),
             client_devices: client.all_devices().len() as u64,
             cache_key: cache_key.map(<[u8]>::to_vec),
             ..HeaderProto::default()
         };
-        serialized::wrap(header, payload)
-    }
-}
-
-/// The compiled module, and how many replicas and partitions it has.
-struct Described {
-    code: Vec<u8>,
-    format: String,
-    replicas: usize,
-    partitions: usize,
-}
-
-impl Described {
-    fn of<M: Maker>(described: &Owned<PJRT_Executable, M>) -> Result<Described> {
-        let (replicas, partitions) = described.replicas_and_partitions()?;
-        let (code, format) = described.optimized_program()?;
-        Ok(Described {
-            code,
-            format,
-            replicas,
-            partitions,
-        })
-    }
-
-    fn module(&self) -> Result<hlo::Module<'_>> {
-        program::read_optimized(&self.code, &self.format)
-    }
-
-    /// What is kept of it beside its code.
-    fn summary(&self) -> Result<ProgramSummary> {
-        let module = self.module()?;
-        Ok(ProgramSummary::new(&module, self.replicas, self.partitions))
-    }
-
-    fn signature<M: Maker>(
-        &self,
-        compiled: &Owned<PJRT_Executable, M>,
-        shapes: &ShapeTable,
-    ) -> Result<Signature> {
-        let module = self.module()?;
-        collectives::check(&module, self.replicas, self.partitions)?;
-        let signature = Signature::of_module(&module, self.replicas, self.partitions, shapes)?;
-        let stated = compiled.output_count()?;
-        if stated != signature.outputs().len() {
-            return Err(Error::new(
-                Code::Internal,
-                format!(
-                    "the plugin states {stated} outputs, but the compiled program has {}",
-                    signature.outputs().len()
-                ),
-            ));
+        match &self.payload {
+            Some(payload) => serialized::wrap(header, payload),
+            None => compiled.serialize(|payload| serialized::wrap(header, payload))?,
         }
-        Ok(signature)
     }
 }
 
-/// What is kept of a compiled program beside its code.
-pub(crate) fn summary<M: Maker>(compiled: &Owned<PJRT_Executable, M>) -> Result<ProgramSummary> {
-    Described::of(compiled)?.summary()
+/// What was read of a compiled program.
+pub(crate) struct Described {
+    pub(crate) signature: Signature,
+    pub(crate) summary: ProgramSummary,
 }
 
 /// Counts a program that may turn out to have collectives, from before it is compiled:
@@ -267,8 +233,24 @@ fn count(client: &Client, devices: usize) -> Option<Paced> {
 pub(crate) fn describe<M: Maker>(
     compiled: &Owned<PJRT_Executable, M>,
     shapes: &ShapeTable,
-) -> Result<Signature> {
-    Described::of(compiled)?.signature(compiled, shapes)
+) -> Result<Described> {
+    let (replicas, partitions) = compiled.replicas_and_partitions()?;
+    let (code, format) = compiled.optimized_program()?;
+    let module = program::read_optimized(&code, &format)?;
+    collectives::check(&module, replicas, partitions)?;
+    let signature = Signature::of_module(&module, replicas, partitions, shapes)?;
+    let stated = compiled.output_count()?;
+    if stated != signature.outputs().len() {
+        return Err(Error::new(
+            Code::Internal,
+            format!(
+                "the plugin states {stated} outputs, but the compiled program has {}",
+                signature.outputs().len()
+            ),
+        ));
+    }
+    let summary = ProgramSummary::new(&module, &signature);
+    Ok(Described { signature, summary })
 }
 
 impl fmt::Debug for Executable {

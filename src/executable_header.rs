@@ -8,8 +8,8 @@ use crate::client::Client;
 use crate::device::Device;
 use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
-use crate::hlo;
 use crate::origin::Origin;
+use crate::program_summary::ProgramSummary;
 use crate::serialized;
 use crate::signature::{plural, Signature};
 
@@ -66,77 +66,26 @@ pub(crate) struct HeaderProto {
     /// Whether it was compiled for a topology, without a client.
     #[prost(bool, tag = "9")]
     pub for_topology: bool,
+    /// The checksum of the program's summary together with what the header says of the plugin's
+    /// bytes: where it fits, both were written by one who had compared them. Missing in what older
+    /// versions of this crate wrote.
+    #[prost(fixed64, optional, tag = "10")]
+    pub bond: Option<u64>,
 }
 
-/// What a compiled program takes, gives and donates.
-#[derive(Clone, PartialEq, Message)]
-pub(crate) struct ProgramSummary {
-    #[prost(uint64, tag = "1")]
-    pub replicas: u64,
-    #[prost(uint64, tag = "2")]
-    pub partitions: u64,
-    #[prost(bool, tag = "3")]
-    pub has_collectives: bool,
-    /// The compiled module without its code, a `HloModuleProto`.
-    #[prost(bytes = "vec", optional, tag = "4")]
-    pub module: Option<Vec<u8>>,
-}
-
-impl ProgramSummary {
-    /// Of a compiled module: shapes, donations, shardings, and the parameters' names.
-    pub(crate) fn new(
-        module: &hlo::Module<'_>,
-        replicas: usize,
-        partitions: usize,
-    ) -> ProgramSummary {
-        ProgramSummary {
-            replicas: replicas as u64,
-            partitions: partitions as u64,
-            has_collectives: module.has_collectives,
-            module: Some(module.summary()),
-        }
+impl HeaderProto {
+    /// Says of which bytes it is the header.
+    pub(crate) fn bind_to(&mut self, payload: &[u8]) {
+        self.payload_length = payload.len() as u64;
+        self.payload_checksum = serialized::checksum(payload);
+        self.bond = self.bond_of_all();
     }
 
-    fn read(&self) -> Result<hlo::Module<'_>> {
-        let damaged = |what: &dyn fmt::Display| Error::new(Code::DataLoss, what.to_string());
-        let module = self.module.as_deref();
-        let module = module.ok_or_else(|| damaged(&"it states no program"))?;
-        hlo::Module::read(module).map_err(|error| damaged(&error))
-    }
-
-    /// Whether both are of the same program, by what is read here of it.
-    fn states_the_same(&self, other: &ProgramSummary) -> bool {
-        let counts = |of: &ProgramSummary| (of.replicas, of.partitions, of.has_collectives);
-        let (Ok(module), Ok(others)) = (self.read(), other.read()) else {
-            return false;
-        };
-        counts(self) == counts(other) && module.summary() == others.summary()
-    }
-
-    fn signature(&self) -> Result<Signature> {
-        let module = self.read()?;
-        let count = |stated: u64| {
-            let count = usize::try_from(stated).ok();
-            count.filter(|count| (1..=MOST_DEVICES).contains(count))
-        };
-        let (Some(replicas), Some(partitions)) = (count(self.replicas), count(self.partitions))
-        else {
-            return Err(Error::new(
-                Code::DataLoss,
-                format!(
-                    "it states {} replicas of {} partitions",
-                    self.replicas, self.partitions
-                ),
-            ));
-        };
-        let shapes = ShapeTable::default();
-        let signature = Signature::of_module(&module, replicas, partitions, &shapes)?;
-        Ok(signature.with_collectives(self.has_collectives))
+    fn bond_of_all(&self) -> Option<u64> {
+        let program = self.program.as_ref()?;
+        Some(program.checksum_with([self.payload_length, self.payload_checksum]))
     }
 }
-
-/// More than any machine has: beyond it a number is damage.
-const MOST_DEVICES: usize = 1 << 20;
 
 impl ExecutableHeader {
     /// Whether bytes, of which the first are enough, begin as those of a kept executable do: no
@@ -152,7 +101,7 @@ impl ExecutableHeader {
     /// The bytes are no kept executable, end within the header, or are damaged there; they
     /// were written by another version of the format.
     pub fn read(bytes: &[u8]) -> Result<ExecutableHeader> {
-        serialized::split(bytes).map(|(header, _)| header)
+        serialized::split(bytes, &ShapeTable::default()).map(|(header, _)| header)
     }
 
     /// As [`ExecutableHeader::read`], and checks that the plugin's bytes behind the header are
@@ -164,7 +113,8 @@ impl ExecutableHeader {
         serialized::verified(bytes).map(|(header, _)| header)
     }
 
-    pub(crate) fn decode(message: &[u8]) -> Result<ExecutableHeader> {
+    /// Reads a header; its shapes go to the table.
+    pub(crate) fn decode(message: &[u8], shapes: &ShapeTable) -> Result<ExecutableHeader> {
         let unreadable = |error: &dyn fmt::Display| {
             Error::new(
                 Code::DataLoss,
@@ -172,9 +122,10 @@ impl ExecutableHeader {
             )
         };
         let stated = HeaderProto::decode(message).map_err(|error| unreadable(&error))?;
-        let program = stated.program.clone().unwrap_or_default();
+        let nothing = ProgramSummary::default();
+        let program = stated.program.as_ref().unwrap_or(&nothing);
         let signature = program
-            .signature()
+            .signature(shapes)
             .map_err(|error| unreadable(&error.message()))?;
         if stated.device_ids.is_empty() || stated.origin.is_none() {
             return Err(unreadable(
@@ -300,22 +251,55 @@ impl ExecutableHeader {
         ))
     }
 
+    /// Whether the bytes behind it are those of the stated program for certain, once its checksum of
+    /// them was found to fit: nothing of what a plugin loads need be read again then.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.stated.bond.is_some() && self.stated.bond == self.stated.bond_of_all()
+    }
+
     /// Refuses a program that isn't the stated one.
     pub(crate) fn check_program(&self, loaded: &ProgramSummary) -> Result<()> {
         let stated = self.stated.program.as_ref();
         if stated.is_some_and(|stated| stated.states_the_same(loaded)) {
             return Ok(());
         }
-        let loaded = loaded.read();
-        let name = loaded.as_ref().map_or("", |module| module.name);
-        Err(Error::new(
+        Err(self.another(&loaded.name()))
+    }
+
+    /// Refuses a program that has not as many replicas, partitions and outputs as stated.
+    pub(crate) fn check_counts(
+        &self,
+        (replicas, partitions): (usize, usize),
+        outputs: usize,
+    ) -> Result<()> {
+        let stated = &self.signature;
+        if (replicas, partitions) == (stated.replicas(), stated.partitions())
+            && outputs == stated.outputs().len()
+        {
+            return Ok(());
+        }
+        Err(self.another(&format!(
+            "{} on {} of {}",
+            plural(outputs, "output"),
+            plural(replicas, "replica"),
+            plural(partitions, "partition")
+        )))
+    }
+
+    fn another(&self, loaded: &str) -> Error {
+        Error::new(
             Code::DataLoss,
             format!(
                 "the kept executable states the signature of `{}`, but what the plugin loaded has \
-                 another one, `{name}`; compile the program anew",
+                 another one, `{loaded}`; compile the program anew",
                 self.signature.name()
             ),
-        ))
+        )
+    }
+
+    /// The program and its signature.
+    pub(crate) fn into_program(self) -> (ProgramSummary, Signature) {
+        (self.stated.program.unwrap_or_default(), self.signature)
     }
 }
 

@@ -268,9 +268,11 @@ impl<'a, T: Tree> HostTree<'a, T> {
 
     /// The tree of buffers that `make` gives for each leaf.
     pub(crate) fn build(&self, make: impl Fn(&HostArray<'a>) -> Result<Buffer>) -> Result<T> {
-        let leaves = self.leaves.iter().enumerate();
-        let buffers = leaves.map(|(index, leaf)| make(leaf).map_err(|e| self.at(index, e)));
-        let buffers = buffers.collect::<Result<Vec<_>>>()?;
+        // With room for all: a list that grows is moved again and again.
+        let mut buffers = Vec::with_capacity(self.leaves.len());
+        for (index, leaf) in self.leaves.iter().enumerate() {
+            buffers.push(make(leaf).map_err(|e| self.at(index, e))?);
+        }
         Source::new(&mut buffers.into_iter(), &self.structure).finish()
     }
 

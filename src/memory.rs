@@ -95,7 +95,23 @@ impl Place {
         }
     }
 
+    /// What [`Place::resolve`] gave.
+    pub(crate) fn of(session: &Arc<Session>, at: buffer::Place) -> Place {
+        Place(match at {
+            buffer::Place::Device(index) => At::Device(Device::new(session, index)),
+            buffer::Place::Memory(index) => At::Memory(Memory::new(session, index)),
+        })
+    }
+
+    pub(crate) fn into_session(self) -> Arc<Session> {
+        match self.0 {
+            At::Device(device) => device.into_session(),
+            At::Memory(memory) => memory.session,
+        }
+    }
+
     /// The place as the fence takes it, and the index of its device.
+    #[inline]
     pub(crate) fn resolve(&self) -> Result<(buffer::Place, usize)> {
         match &self.0 {
             At::Device(device) if !device.is_addressable() => Err(Error::invalid(format!(

@@ -2,7 +2,9 @@
 //!
 //! What a plugin serialises is machine code, and loading damaged or foreign bytes is
 //! undefined. So they are kept behind a header that says what made them and what they
-//! are, with checksums, and all of it is checked before the plugin sees them. This guards
+//! are, with checksums, and all of it is checked before the plugin sees them. One of them is over
+//! what the header states of the program and of the bytes together: a header with it needn't be
+//! held against what the plugin loads. This guards
 //! against accidents, not against malice: load only files that you trust, as with any
 //! program.
 //!
@@ -18,6 +20,7 @@
 use prost::Message;
 
 use crate::client::Client;
+use crate::device_shape::ShapeTable;
 use crate::error::{Code, Error, Result};
 use crate::executable_header::{ExecutableHeader, HeaderProto};
 
@@ -34,26 +37,29 @@ pub(crate) const MOST_HEADER: usize = 64 << 20;
 
 /// Puts a plugin's bytes behind a header, to which their length and checksum are added.
 pub(crate) fn wrap(mut header: HeaderProto, payload: &[u8]) -> Result<Vec<u8>> {
-    header.payload_length = payload.len() as u64;
-    header.payload_checksum = checksum(payload);
-    let header = header.encode_to_vec();
-    if header.len() > MOST_HEADER {
+    header.bind_to(payload);
+    let length = header.encoded_len();
+    if length > MOST_HEADER {
         return Err(Error::new(
             Code::ResourceExhausted,
             format!(
                 "the signature takes {} bytes, more than the {MOST_HEADER} that a kept executable \
                  has for it",
-                header.len()
+                length
             ),
         ));
     }
-    let mut whole = Vec::with_capacity(PREFIX + header.len() + payload.len());
+    let mut whole = Vec::with_capacity(PREFIX + length + payload.len());
     whole.extend_from_slice(MAGIC);
     whole.push(FORMAT);
-    whole.extend_from_slice(&(header.len() as u32).to_le_bytes());
-    let sum = header_checksum(&whole, &header);
-    whole.extend_from_slice(&sum.to_le_bytes());
-    whole.extend_from_slice(&header);
+    whole.extend_from_slice(&(length as u32).to_le_bytes());
+    whole.extend_from_slice(&[0; 8]);
+    header.encode(&mut whole).map_err(|error| {
+        let what = format!("the header of the kept executable can't be written: {error}");
+        Error::new(Code::Internal, what)
+    })?;
+    let sum = header_checksum(&whole[..12], &whole[PREFIX..]);
+    whole[12..PREFIX].copy_from_slice(&sum.to_le_bytes());
     whole.extend_from_slice(payload);
     Ok(whole)
 }
@@ -74,8 +80,11 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
 /// How many bytes of a file [`header_end`] looks at.
 pub(crate) const PREFIX_BYTES: usize = PREFIX;
 
-/// The header, which is whole, and what follows.
-pub(crate) fn split(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
+/// The header, which is whole, and what follows. The header's shapes go to the table.
+pub(crate) fn split<'b>(
+    bytes: &'b [u8],
+    shapes: &ShapeTable,
+) -> Result<(ExecutableHeader, &'b [u8])> {
     let damaged = |what: &str| {
         Error::new(
             Code::DataLoss,
@@ -121,19 +130,24 @@ pub(crate) fn split(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
     if header_checksum(&prefix[..12], header).to_le_bytes() != prefix[12..] {
         return Err(damaged("the header's checksum doesn't fit"));
     }
-    Ok((ExecutableHeader::decode(header)?, payload))
+    Ok((ExecutableHeader::decode(header, shapes)?, payload))
 }
 
 /// The header and the plugin's bytes, both whole.
 pub(crate) fn verified(bytes: &[u8]) -> Result<(ExecutableHeader, &[u8])> {
-    let (header, payload) = split(bytes)?;
+    let (header, payload) = split(bytes, &ShapeTable::default())?;
     check_payload(&header, payload)?;
     Ok((header, payload))
 }
 
-/// The plugin's bytes, which `client` can load.
-pub(crate) fn unwrap<'a>(bytes: &'a [u8], client: &Client) -> Result<(ExecutableHeader, &'a [u8])> {
-    let (header, payload) = split(bytes)?;
+/// The plugin's bytes, which `client` can load, and their header, if `check` lets it pass.
+pub(crate) fn unwrap<'a>(
+    bytes: &'a [u8],
+    client: &Client,
+    check: impl FnOnce(&ExecutableHeader) -> Result<()>,
+) -> Result<(ExecutableHeader, &'a [u8])> {
+    let (header, payload) = split(bytes, &client.session().shapes)?;
+    check(&header)?;
     // What was made elsewhere is told as that, without a look at its many bytes.
     header.check_client(client)?;
     check_payload(&header, payload)?;
@@ -169,11 +183,21 @@ fn header_checksum(prefix: &[u8], header: &[u8]) -> u64 {
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x0000_0100_0000_01b3;
     let mut sum = 0xcbf2_9ce4_8422_2325u64 ^ bytes.len() as u64;
-    for chunk in bytes.chunks(8) {
-        let mut word = [0u8; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
+    let mut add = |word: [u8; 8]| {
         sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(PRIME);
         sum ^= sum >> 29;
+    };
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let mut word = [0u8; 8];
+        word.copy_from_slice(chunk);
+        add(word);
+    }
+    let rest = chunks.remainder();
+    if !rest.is_empty() {
+        let mut word = [0u8; 8];
+        word[..rest.len()].copy_from_slice(rest);
+        add(word);
     }
     sum
 }

@@ -68,11 +68,13 @@ impl Shape {
     }
 
     /// The element type.
+    #[inline]
     pub fn element_type(&self) -> ElementType {
         self.element_type
     }
 
     /// The dimensions, the slowest varying first.
+    #[inline]
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
@@ -98,19 +100,25 @@ impl Shape {
     }
 
     /// Refuses unless a list of `len` elements of type `element_type` fills it.
+    #[inline]
     pub(crate) fn check_elements(&self, element_type: ElementType, len: usize) -> Result<()> {
+        if element_type == self.element_type && len == self.count {
+            return Ok(());
+        }
+        Err(self.other_elements(element_type, len))
+    }
+
+    #[cold]
+    fn other_elements(&self, element_type: ElementType, len: usize) -> Error {
         if element_type != self.element_type {
-            return Err(Error::invalid(format!(
+            return Error::invalid(format!(
                 "the buffer is {self}, but its elements were asked for as {element_type}"
-            )));
+            ));
         }
-        if len != self.count {
-            return Err(Error::invalid(format!(
-                "{self} has {} elements, but {len} were given",
-                self.count
-            )));
-        }
-        Ok(())
+        Error::invalid(format!(
+            "{self} has {} elements, but {len} were given",
+            self.count
+        ))
     }
 }
 

@@ -323,6 +323,17 @@ impl Signature {
         }
     }
 
+    /// Notes which outputs are inputs, as a kept program states it: by numbers from 1 on.
+    pub(crate) fn note_returned(&mut self, numbers: &[u32]) {
+        let inputs = self.inputs.len();
+        for (output, number) in self.outputs.iter_mut().zip(numbers) {
+            let input = usize::try_from(*number)
+                .ok()
+                .and_then(|it| it.checked_sub(1));
+            output.returned = input.filter(|input| *input < inputs);
+        }
+    }
+
     /// Refuses donors without an output.
     pub(crate) fn check_donors(&self) -> Result<()> {
         let unused: Vec<String> = (0..self.inputs.len())

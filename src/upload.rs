@@ -13,6 +13,7 @@ use crate::memory::Place;
 use crate::pjrt::aligned::{HostVec, LARGE_COPY};
 use crate::pjrt::{buffer, shared, Owned};
 use crate::shape::{Layout, Shape};
+use crate::upload_shape::UploadShape;
 
 /// What a plugin makes of host bytes when it is told a layout that is not row-major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,48 +24,69 @@ pub(crate) enum LayoutHabit {
     Copies,
 }
 
-/// A buffer with the given row-major bytes, as many as `shape` takes. In the plugin's usual
-/// layout when none is given.
+/// A buffer with the given row-major bytes, as many as `shape` takes, in the plugin's usual layout.
 pub(crate) fn upload(
-    place: &Place,
+    session: Arc<Session>,
+    (at, device): (buffer::Place, usize),
+    bytes: &[u8],
+    shape: UploadShape,
+) -> Result<Buffer> {
+    // On CPU a large copy is shared.
+    let raw = match shared_copy(&session, bytes, shape.shape(), at) {
+        Some(raw) => raw,
+        None => raw_upload(session, bytes, shape.shape(), None, at)?,
+    };
+    let form = shape.form(&raw, at)?;
+    Ok(Buffer::from_raw(raw, form, device))
+}
+
+/// As [`upload`], in this layout.
+pub(crate) fn upload_in_layout(
+    place: Place,
     bytes: &[u8],
     shape: &Shape,
-    layout: Option<&Layout>,
+    layout: &Layout,
 ) -> Result<Buffer> {
-    let session = place.session();
-    check_known(session, shape.element_type())?;
     let (at, device) = place.resolve()?;
-    let doing = |error: Error| error.context(format!("copying {shape} to {place:?}"));
-    // What orders the elements as row-major is not worth the question below.
-    let unusual = layout.filter(|layout| !layout.orders_as_row_major(shape));
-    let raw = match unusual {
-        // On CPU the usual layout, which need not be named: of types narrower than a byte
-        // those plugins take none.
-        None => {
-            let on_cpu = session.platform_name() == "cpu";
-            let copied = match on_cpu {
-                true => shared_copy(session, bytes, shape, at),
-                false => None,
-            };
-            match copied {
-                Some(raw) => Ok(raw),
-                None => raw_upload(session, bytes, shape, layout.filter(|_| !on_cpu), at),
+    let session = place.into_session();
+    check_known(&session, shape.element_type())?;
+    let raw = if layout.orders_as_row_major(shape) {
+        // What orders the elements as row-major is not worth the question below. On CPU it is the
+        // usual layout, which need not be named: of types narrower than a byte those plugins take
+        // none.
+        match shared_copy(&session, bytes, shape, at) {
+            Some(raw) => raw,
+            None => {
+                let on_cpu = session.platform_name() == "cpu";
+                let named = Some(layout).filter(|_| !on_cpu);
+                raw_upload(session, bytes, shape, named, at)?
             }
         }
-        Some(unusual) => match session.layout_habit(at)? {
-            LayoutHabit::Orders => raw_upload(session, bytes, shape, layout, at),
+    } else {
+        let habit = session.layout_habit(at);
+        let habit = habit.map_err(|error| while_copying(error, shape, &session, at))?;
+        let ordered;
+        let bytes = match habit {
+            LayoutHabit::Orders => bytes,
             LayoutHabit::Copies => {
-                let ordered = unusual.bytes_from_row_major(shape, bytes);
-                raw_upload(session, &ordered, shape, layout, at)
+                ordered = layout.bytes_from_row_major(shape, bytes);
+                &ordered
             }
-        },
+        };
+        raw_upload(session, bytes, shape, Some(layout), at)?
     };
-    let raw = raw.map_err(doing)?;
-    let form = match layout {
-        None => usual_shape_of(&raw, shape, at)?,
-        Some(_) => device_shape_of(&raw, shape)?,
-    };
+    let form = device_shape_of(&raw, shape)?;
     Ok(Buffer::from_raw(raw, form, device))
+}
+
+#[cold]
+pub(crate) fn while_copying(
+    error: Error,
+    shape: &Shape,
+    session: &Arc<Session>,
+    at: buffer::Place,
+) -> Error {
+    error.context(format!("copying {shape} to {:?}", Place::of(session, at)))
 }
 
 /// Refuses a type that is newer than the plugin's API.
@@ -124,17 +146,18 @@ fn shared_copy(
     let element_type = shape.element_type();
     // Narrower ones are packed by the plugin; in other memories than the usual it knows best.
     if bytes.len() < LARGE_COPY
+        || session.platform_name() != "cpu"
         || element_type.bits() < 8
         || !matches!(at, buffer::Place::Device(_))
     {
         return None;
     }
     let copy = HostVec::try_from_slice(bytes)?;
-    shared::from_owned(session, copy, element_type, &shape.raw_dims(), at).ok()
+    shared::from_owned(Arc::clone(session), copy, element_type, shape.dims(), at).ok()
 }
 
 fn raw_upload(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     bytes: &[u8],
     shape: &Shape,
     layout: Option<&Layout>,
@@ -145,10 +168,11 @@ fn raw_upload(
         session,
         bytes,
         shape.element_type(),
-        &shape.raw_dims(),
+        shape.dims(),
         order.as_deref(),
         at,
     )
+    .map_err(|(error, session)| while_copying(error, shape, &session, at))
 }
 
 /// Sees what the plugin makes of a matrix whose columns are to lie one after another:
@@ -156,7 +180,13 @@ fn raw_upload(
 pub(crate) fn probe_layout_habit(session: &Arc<Session>, at: buffer::Place) -> Result<LayoutHabit> {
     let shape = Shape::new(ElementType::U8, &[2, 2])?;
     let columns = Layout::new(&[0, 1])?;
-    let matrix = raw_upload(session, &[0, 1, 2, 3], &shape, Some(&columns), at)?;
+    let matrix = raw_upload(
+        Arc::clone(session),
+        &[0, 1, 2, 3],
+        &shape,
+        Some(&columns),
+        at,
+    )?;
     let on_device = matrix.read::<u8>(4)?.finish()?;
     match *on_device {
         [0, 2, 1, 3] => Ok(LayoutHabit::Orders),
@@ -186,20 +216,6 @@ pub(crate) fn usual_shape_of(
 ) -> Result<Arc<DeviceShape>> {
     let table = &raw.session().shapes;
     table.usual(shape, at, || layout_of(raw, shape))
-}
-
-/// As [`usual_shape_of`], of a buffer that exists whatever the plugin says of it: row-major as the
-/// memory that it was made of, if nothing is said.
-pub(crate) fn shape_as_shared(
-    raw: &Owned<PJRT_Buffer>,
-    shape: &Shape,
-    at: buffer::Place,
-) -> Arc<DeviceShape> {
-    usual_shape_of(raw, shape, at).unwrap_or_else(|_| {
-        let layout = Layout::row_major(shape.rank());
-        let table = &raw.session().shapes;
-        table.intern(DeviceShape::new(shape.clone(), &layout))
-    })
 }
 
 /// The layout as the plugin states it (`PJRT_Buffer_GetMemoryLayout`).

@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use xla::{
-    Buffer, Client, CompileOptions, Each, Executable, Function, Give, HostArray, HostTree, One,
-    ParallelFunction, PerDevice, Program, Ref, Results, Tree,
+    Buffer, Client, CompileOptions, Each, Executable, Function, Give, HostArray, HostTree, HostVec,
+    One, ParallelFunction, PerDevice, Program, Ref, Results, Tree,
 };
 
 /// Counts what Rust code asks for, on all threads. A plugin has an allocator of its own.
@@ -260,4 +260,63 @@ fn untyped_beside_a_program_with_collectives() {
     let client = cpu::client(4);
     let _summed = compiled(&client, &program(1, false, Some(4)), 4);
     scalar_loop(&client);
+}
+
+/// A scope has room for a few buffers, and for more it makes some.
+#[test]
+fn lent_to_a_scope() {
+    let _turn = turn();
+    let client = cpu::client(1);
+    let device = cpu::device(&client, 0);
+    let values = HostVec::from_slice(&ROW);
+    let lend = |count: usize| {
+        allocations(|| {
+            client.scope(|scope| {
+                for _ in 0..count {
+                    let lent = scope.borrow(&device, &values, &[ROW.len()]).expect("room");
+                    assert!(lent.is_zero_copy());
+                }
+            });
+        })
+    };
+    assert_eq!(lend(4), 0, "allocations in {CALLS} scopes");
+    assert!(lend(5) > 0, "what is counted here?");
+}
+
+/// A box for the callback that frees it, and the list itself.
+#[test]
+fn given_and_released() {
+    let _turn = turn();
+    let client = cpu::client(1);
+    let device = cpu::device(&client, 0);
+    let made = allocations(|| {
+        let values = HostVec::from_slice(&ROW);
+        let given = Buffer::from_host_vec(&device, values, &[ROW.len()]);
+        assert!(given.expect("room").is_zero_copy());
+    });
+    assert_eq!(made, 2 * CALLS, "allocations in {CALLS} calls");
+}
+
+/// The list of the buffers is made once, with room for all.
+#[test]
+fn a_tree_to_a_device() {
+    let _turn = turn();
+    let client = cpu::client(1);
+    let device = cpu::device(&client, 0);
+    let leaves = (0..100).map(|_| HostArray::borrowed(&ROW, &[ROW.len()]).expect("an array"));
+    let host: HostTree<'_, [Buffer; 100]> = HostTree::new(leaves).expect("a tree");
+    let made = allocations(|| drop(host.to_device(&device).expect("room")));
+    assert_eq!(made, CALLS, "allocations in {CALLS} calls");
+}
+
+#[test]
+fn copied_and_viewed() {
+    let _turn = turn();
+    let client = cpu::client(1);
+    let device = cpu::device(&client, 0);
+    let made = allocations(|| {
+        let copied = Buffer::from_host(&device, &ROW, &[ROW.len()]).expect("room");
+        assert_eq!(copied.view::<f32>().expect("a view")[..], ROW);
+    });
+    assert_eq!(made, 0, "allocations in {CALLS} calls");
 }

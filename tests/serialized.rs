@@ -10,7 +10,7 @@ mod cpu;
 use std::collections::HashSet;
 
 use cpu::{client, compiled, compiled_text, device, lesson, program, values, vector};
-use prost::encoding::{encode_key, encode_varint, WireType};
+use prost::encoding::{decode_key, decode_varint, encode_key, encode_varint, WireType};
 use xla::{Buffer, Client, Code, CompileOptions, Donation, Executable, ExecutableHeader};
 
 /// The parts of a kept executable.
@@ -311,6 +311,138 @@ fn other_formats_are_refused_by_number() {
         refused(&client, &other.bytes(), Code::FailedPrecondition, &words);
         let error = ExecutableHeader::read(&other.bytes()).expect_err("another format");
         assert!(error.message().contains(words[1]), "{error}");
+    }
+}
+
+/// The bond of a header, written down a second time: the checksum of what it says of the plugin's
+/// bytes and of the program.
+fn bond(header: &[u8]) -> Vec<u8> {
+    let header = fields(header);
+    let last = |fields: &[(u32, Field)], tag: u32| {
+        let found = fields.iter().rev().find(|(known, _)| *known == tag);
+        found.map(|(_, field)| field.clone())
+    };
+    let number = |fields: &[(u32, Field)], tag: u32| match last(fields, tag) {
+        Some(Field::Number(number)) => number,
+        _ => 0,
+    };
+    let Some(Field::Bytes(program)) = last(&header, 3) else {
+        panic!("no program")
+    };
+    let program = fields(&program);
+    let Some(Field::Bytes(module)) = last(&program, 4) else {
+        panic!("no module")
+    };
+    let all = [
+        number(&header, 6),
+        number(&header, 7),
+        number(&program, 1),
+        number(&program, 2),
+        number(&program, 3),
+        module.len() as u64,
+        checksum(&module),
+        0, // no output is an input
+    ];
+    let all: Vec<u8> = all.into_iter().flat_map(u64::to_le_bytes).collect();
+    checksum(&all).to_le_bytes().to_vec()
+}
+
+#[derive(Clone)]
+enum Field {
+    Number(u64),
+    Bytes(Vec<u8>),
+}
+
+/// The fields of a message.
+fn fields(mut message: &[u8]) -> Vec<(u32, Field)> {
+    let mut fields = Vec::new();
+    while !message.is_empty() {
+        let (tag, wire) = decode_key(&mut message).expect("a key");
+        let field = match wire {
+            WireType::Varint => Field::Number(decode_varint(&mut message).expect("a number")),
+            WireType::SixtyFourBit => {
+                let (number, rest) = message.split_at(8);
+                message = rest;
+                Field::Number(u64::from_le_bytes(number.try_into().expect("eight")))
+            }
+            WireType::LengthDelimited => {
+                let length = decode_varint(&mut message).expect("a length") as usize;
+                let (bytes, rest) = message.split_at(length);
+                message = rest;
+                Field::Bytes(bytes.to_vec())
+            }
+            other => panic!("{other:?}"),
+        };
+        fields.push((tag, field));
+    }
+    fields
+}
+
+/// Where the header proves to belong to the plugin's bytes the loaded program isn't read, but what
+/// a launch makes room for is asked all the same.
+#[test]
+fn a_header_that_lies_about_the_outputs_is_refused() {
+    let client = client(2);
+    let one = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %y = stablehlo.add %x, %x : tensor<2xf32>
+        return %y : tensor<2xf32> }";
+    let two = "func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+        %y = stablehlo.add %x, %x : tensor<2xf32>
+        %z = stablehlo.multiply %x, %x : tensor<2xf32>
+        return %y, %z : tensor<2xf32>, tensor<2xf32> }";
+    let one = Kept::of(&compiled_text(&client, one));
+    let two = Kept::of(&compiled_text(&client, two));
+    let bound = |kept: Kept| {
+        let bond = bond(&kept.header);
+        let mut kept = kept;
+        encode_key(10, WireType::SixtyFourBit, &mut kept.header);
+        kept.header.extend_from_slice(&bond);
+        kept.bytes()
+    };
+    // Its own, as it was written.
+    assert_eq!(one.header[one.header.len() - 8..], bond(&one.header));
+    client.deserialize(&bound(one.clone())).expect("its own");
+    for (header, payload) in [(&one, &two), (&two, &one)] {
+        let forged = bound(header.clone().with_payload(&payload.payload));
+        ExecutableHeader::verify(&forged).expect("all checksums fit");
+        let error = client.deserialize(&forged).expect_err("another program");
+        assert_eq!(error.code(), Code::DataLoss, "{error}");
+        let outputs = if payload.payload == two.payload {
+            "2 outputs"
+        } else {
+            "1 output"
+        };
+        assert!(error.message().contains(outputs), "{error}");
+    }
+}
+
+#[test]
+fn what_was_kept_says_which_outputs_are_inputs() {
+    let client = client(1);
+    let program =
+        "func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+        %z = stablehlo.add %x, %y : tensor<2xf32>
+        return %z, %y : tensor<2xf32>, tensor<2xf32> }";
+    let executable = compiled_text(&client, program);
+    let bytes = executable.serialize().expect("bytes");
+    let loaded = client.deserialize(&bytes).expect("loads");
+    let again = client
+        .deserialize(&loaded.serialize().expect("bytes"))
+        .expect("loads");
+    let header = ExecutableHeader::read(&bytes).expect("a header");
+    let signatures = [
+        executable.signature(),
+        loaded.signature(),
+        again.signature(),
+        header.signature(),
+    ];
+    for signature in signatures {
+        let returned: Vec<Option<usize>> = signature
+            .outputs()
+            .iter()
+            .map(|output| output.returned_input())
+            .collect();
+        assert_eq!(returned, [None, Some(1)]);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::memory::{Memory, Place};
 use crate::upload;
+use crate::upload_shape::UploadShape;
 
 impl Buffer {
     /// Starts a copy to another device of the client
@@ -46,7 +47,7 @@ impl Buffer {
         }
         if !self.layout().is_row_major() && self.client().platform_name() == "cpu" {
             // The copies of 0.81 lose the layout and scramble the values.
-            return self.copy_through_host(place);
+            return self.copy_through_host(place.clone());
         }
         let (at, device) = place.resolve()?;
         let raw = self
@@ -58,10 +59,15 @@ impl Buffer {
     }
 
     /// A copy with the same layout, by way of the host.
-    fn copy_through_host(&self, place: &Place) -> Result<Buffer> {
+    fn copy_through_host(&self, place: Place) -> Result<Buffer> {
+        let bytes = self.to_bytes()?;
         // Of types narrower than a byte the CPU plugins take no layout at all.
-        let layout = Some(self.layout()).filter(|layout| !layout.is_row_major());
-        Buffer::upload(place, &self.to_bytes()?, self.shape(), layout)
+        if self.layout().is_row_major() {
+            let target = place.resolve()?;
+            let shape = UploadShape::like(self.shape(), place.session(), target.0)?;
+            return upload::upload(place.into_session(), target, &bytes, shape);
+        }
+        upload::upload_in_layout(place, &bytes, self.shape(), self.layout())
     }
 
     /// A second buffer with the same values on the same device: memory is taken
@@ -78,6 +84,6 @@ impl Buffer {
             Some(index) => Place::from(&Memory::new(self.session(), index)),
             None => Place::from(&self.device()),
         };
-        self.copy_through_host(&place)
+        self.copy_through_host(place)
     }
 }

@@ -169,7 +169,9 @@ impl Buffer {
 
     /// A plugin that doesn't say where the values are may copy them all the same.
     fn look<T: Plain>(&self, count: usize) -> Option<&[T]> {
-        self.raw().host_slice(count).unwrap_or(None)
+        self.raw()
+            .host_slice(count, self.form().seen())
+            .unwrap_or(None)
     }
 
     /// Elements narrower than a byte lie packed on the device.

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use super::host::Plain;
 
 /// What XLA's CPU devices ask of memory that they share rather than copy, in bytes.
-const ALIGNMENT: usize = 64;
+pub(super) const ALIGNMENT: usize = 64;
 
 /// A list of numbers in host memory that a CPU device can share instead of copying it:
 /// aligned to 64 bytes, of fixed length, owned. Derefs to a slice.

@@ -73,6 +73,12 @@ impl Api {
         kinds
     }
 
+    /// Whether the plugin has an entry.
+    pub(super) fn has<A: Args>(self, entry: Entry<A>) -> bool {
+        // SAFETY: the table is alive, and as long as it says.
+        unsafe { entry.of(self.table.as_ptr()) }.is_some()
+    }
+
     /// Calls a table entry. Sets `struct_size` by the header's rule, and turns
     /// the plugin's error into ours; the plugin's is destroyed here.
     ///

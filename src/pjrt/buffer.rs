@@ -16,7 +16,7 @@ use super::owned::Owned;
 use super::parts;
 use crate::client::Session;
 use crate::element::ElementType;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Where a new buffer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,20 +41,20 @@ pub(crate) enum RawLayout {
 ///
 /// The caller has checked that `data` is as long as type and dims need, and that
 /// `minor_to_major`, the order on the device if it is not to be the plugin's choice,
-/// has as many dimensions.
+/// has as many dimensions. On failure the session comes back.
 pub(crate) fn from_host(
-    session: &Arc<Session>,
+    session: Arc<Session>,
     data: &[u8],
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     minor_to_major: Option<&[i64]>,
     place: Place,
-) -> Result<Owned<PJRT_Buffer>> {
+) -> std::result::Result<Owned<PJRT_Buffer>, (Error, Arc<Session>)> {
     let semantics = PJRT_HostBufferSemantics::ImmutableOnlyDuringCall;
     // SAFETY: with these semantics nothing is kept after the call.
-    let (buffer, _done) = unsafe {
+    let (buffer, _) = unsafe {
         host_buffer(
-            session,
+            &session,
             data.as_ptr(),
             element_type,
             dims,
@@ -63,8 +63,19 @@ pub(crate) fn from_host(
             semantics,
         )
     };
-    buffer
+    match buffer.map(Owned::into_raw) {
+        // SAFETY: just let go of, and made by this session.
+        Ok(raw) => Ok(unsafe { Owned::adopt_by(session, raw) }),
+        Err(error) => Err((error, session)),
+    }
 }
+
+/// A new buffer, and what tells that its host memory is no longer used: neither holds the session
+/// so far.
+pub(super) type Made<'s> = (
+    Result<Owned<PJRT_Buffer, &'s Arc<Session>>>,
+    Option<Owned<PJRT_Event, &'s Arc<Session>>>,
+);
 
 /// Makes a buffer of host memory (`PJRT_Client_BufferFromHostBuffer`). The event, if there
 /// is one, fires when the memory is no longer used; there can be one on failure too.
@@ -72,32 +83,35 @@ pub(crate) fn from_host(
 /// # Safety
 /// `data` points to as many bytes as type and dims need. They stay, and are written to by
 /// nobody but XLA, as long as `semantics` ask; it may write only where they say so.
-pub(super) unsafe fn host_buffer(
-    session: &Arc<Session>,
+pub(super) unsafe fn host_buffer<'s>(
+    session: &'s Arc<Session>,
     data: *const u8,
     element_type: ElementType,
-    dims: &[i64],
+    dims: &[usize],
     minor_to_major: Option<&[i64]>,
     place: Place,
     semantics: PJRT_HostBufferSemantics,
-) -> (Result<Owned<PJRT_Buffer>>, Option<Owned<PJRT_Event>>) {
+) -> Made<'s> {
     let client = &session.raw;
     let mut args = PJRT_Client_BufferFromHostBuffer_Args::zeroed();
     args.client = client.raw();
     args.data = data.cast();
     args.type_ = element_type::to_raw(element_type);
-    args.dims = dims.as_ptr();
+    // Of one size, and each was checked to fit when the shape was made.
+    const { assert!(size_of::<usize>() == size_of::<i64>()) };
+    args.dims = dims.as_ptr().cast();
     args.num_dims = dims.len();
     args.host_buffer_semantics = semantics;
     match place {
         Place::Device(index) => args.device = client.device(index),
         Place::Memory(index) => args.memory = client.memory(index),
     }
-    let mut layout = PJRT_Buffer_MemoryLayout::zeroed();
+    let mut layout;
     if let Some(order) = minor_to_major {
         let mut tiled = PJRT_Buffer_MemoryLayout_Tiled::zeroed();
         tiled.minor_to_major = order.as_ptr();
         tiled.minor_to_major_size = order.len();
+        layout = PJRT_Buffer_MemoryLayout::zeroed();
         layout.type_ = PJRT_Buffer_MemoryLayout_Type::Tiled;
         layout.layout.tiled = tiled;
         args.device_layout = &mut layout;
@@ -109,8 +123,8 @@ pub(super) unsafe fn host_buffer(
         let status = client
             .api()
             .call(entry::PJRT_Client_BufferFromHostBuffer, &mut args);
-        let buffer = Owned::adopt(session, args.buffer);
-        let done = Owned::adopt(session, args.done_with_host_buffer);
+        let buffer = Owned::adopt(&session, args.buffer);
+        let done = Owned::adopt(&session, args.done_with_host_buffer);
         let missing = || nothing_from("PJRT_Client_BufferFromHostBuffer");
         (status.and_then(|()| buffer.ok_or_else(missing)), done)
     }

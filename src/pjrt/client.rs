@@ -43,7 +43,7 @@ pub(crate) struct RawClient {
     /// The other launches, while there are programs with collectives.
     others: Pending,
     /// Host memory that is released when an event fires.
-    releases: Arc<Releases>,
+    releases: Releases,
 }
 
 // SAFETY: XLA's clients are thread-safe (the header asks it of every plugin), and
@@ -117,7 +117,7 @@ impl RawClient {
         self.releases.leave_to_last(self);
     }
 
-    pub(super) fn releases(&self) -> &Arc<Releases> {
+    pub(super) fn releases(&self) -> &Releases {
         &self.releases
     }
 
@@ -136,7 +136,7 @@ impl RawClient {
             memories: Vec::new(),
             collective: Mutex::new(None),
             others: Pending::new(api),
-            releases: Arc::default(),
+            releases: Releases::default(),
         });
         status?;
         let mut client = client.ok_or_else(|| nothing_from("PJRT_Client_Create"))?;

@@ -1,5 +1,6 @@
 //! Events: asking, waiting, and being told.
 
+use std::borrow::Borrow;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -10,11 +11,12 @@ use pjrt_sys::{
 
 use super::api::Api;
 use super::client::RawClient;
-use super::owned::Owned;
+use super::owned::{Maker, Owned};
 use super::reaper;
+use crate::client::Session;
 use crate::error::{Error, Result};
 
-impl Owned<PJRT_Event> {
+impl<M: Maker> Owned<PJRT_Event, M> {
     /// Whether the event has fired. A fired event may carry an error: ask
     /// [`outcome`](Self::outcome) too.
     pub(crate) fn is_ready(&self) -> Result<bool> {
@@ -35,13 +37,21 @@ impl Owned<PJRT_Event> {
 
     /// Blocks until the event fires; its error, if it carries one.
     pub(crate) fn await_blocking(&self) -> Result<()> {
-        let mut args = PJRT_Event_Await_Args::zeroed();
-        args.event = self.raw();
-        // SAFETY: the event is alive.
-        unsafe { self.api().call(entry::PJRT_Event_Await, &mut args)? };
+        self.await_firing()?;
         self.outcome()
     }
 
+    /// Blocks until the event fires, for whoever needn't know its outcome. An error is that, or
+    /// says that the wait failed: whether it has fired is to be asked then.
+    pub(super) fn await_firing(&self) -> Result<()> {
+        let mut args = PJRT_Event_Await_Args::zeroed();
+        args.event = self.raw();
+        // SAFETY: the event is alive.
+        unsafe { self.api().call(entry::PJRT_Event_Await, &mut args) }
+    }
+}
+
+impl<M: Maker + Borrow<Arc<Session>>> Owned<PJRT_Event, M> {
     /// Has two things run after the event fires, with its outcome. `inline` runs inside the
     /// plugin's call or callback: it must not block, run users' code or drop a client.
     /// `notice` runs on the reaper's thread, never inside the plugin, where destroying a

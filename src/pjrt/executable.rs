@@ -265,25 +265,26 @@ impl<M: Maker> Owned<PJRT_Executable, M> {
         }
     }
 
-    /// The executable as bytes that the same plugin can load again.
-    pub(crate) fn serialize(&self) -> Result<Vec<u8>> {
+    /// What `take` makes of the executable as bytes that the same plugin can load again.
+    pub(crate) fn serialize<R>(&self, take: impl FnOnce(&[u8]) -> R) -> Result<R> {
         let mut args = PJRT_Executable_Serialize_Args::zeroed();
         args.executable = self.raw();
         // SAFETY: the executable is alive; the bytes belong to the holder that
-        // comes with its deleter, are copied, and the holder is deleted once.
+        // comes with its deleter, are looked at before, and the holder is deleted once.
         unsafe {
             let status = self.api().call(entry::PJRT_Executable_Serialize, &mut args);
-            let bytes = parts::slice(
-                args.serialized_bytes.cast::<u8>(),
-                args.serialized_bytes_size,
-            )
-            .to_vec();
+            let taken = status.map(|()| {
+                take(parts::slice(
+                    args.serialized_bytes.cast::<u8>(),
+                    args.serialized_bytes_size,
+                ))
+            });
             if let Some(delete) = args.serialized_executable_deleter {
                 if !args.serialized_executable.is_null() {
                     delete(args.serialized_executable);
                 }
             }
-            status.map(|()| bytes)
+            taken
         }
     }
 }

@@ -37,6 +37,7 @@ pub(crate) mod read;
 mod reaper;
 mod release;
 pub(crate) mod scope;
+pub(crate) mod seen;
 pub(crate) mod shared;
 pub(crate) mod topology;
 pub(crate) mod transfer;

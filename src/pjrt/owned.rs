@@ -1,5 +1,6 @@
 //! Ownership of PJRT objects: the crate's only `Drop` for them.
 
+use std::borrow::Borrow;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -36,6 +37,14 @@ impl Maker for Arc<Session> {
     }
 }
 
+/// For what is gone again before the session may go: counting a holder takes longer than most
+/// calls.
+impl Maker for &Arc<Session> {
+    fn api(&self) -> Api {
+        self.raw.api()
+    }
+}
+
 /// A plugin is never unloaded, so its table is alive as long as anything.
 impl Maker for Api {
     fn api(&self) -> Api {
@@ -63,6 +72,14 @@ impl<T: Object, M: Maker> Owned<T, M> {
             raw: NonNull::new(raw)?,
             maker: maker.clone(),
         })
+    }
+
+    /// As [`Owned::adopt`], of what its owner has just let go of ([`Owned::into_raw`]).
+    ///
+    /// # Safety
+    /// As there.
+    pub(super) unsafe fn adopt_by(maker: M, raw: NonNull<T>) -> Owned<T, M> {
+        Owned { raw, maker }
     }
 
     /// Destroys the object, and owns another one in its place.
@@ -96,10 +113,44 @@ impl<T: Object, M: Maker> Owned<T, M> {
     }
 }
 
-impl<T: Object> Owned<T> {
+impl<T: Object, M: Maker + Borrow<Arc<Session>>> Owned<T, M> {
     #[inline]
     pub(crate) fn session(&self) -> &Arc<Session> {
-        &self.maker
+        self.maker.borrow()
+    }
+}
+
+impl<T: Object> Owned<T, &Arc<Session>> {
+    /// Holds the session from now on.
+    pub(super) fn holding(self) -> Owned<T> {
+        let maker = Arc::clone(self.maker);
+        Owned {
+            raw: self.into_raw(),
+            maker,
+        }
+    }
+
+    /// Without a session to hold.
+    ///
+    /// # Safety
+    /// The session outlives the result.
+    pub(super) unsafe fn unheld(self) -> Owned<T, Api> {
+        let maker = self.api();
+        Owned {
+            raw: self.into_raw(),
+            maker,
+        }
+    }
+
+    /// Holds the session from now on, by a handle that the caller needs no more.
+    pub(super) fn held_by(self, session: Arc<Session>) -> Owned<T> {
+        if !Arc::ptr_eq(self.maker, &session) {
+            return self.holding();
+        }
+        Owned {
+            raw: self.into_raw(),
+            maker: session,
+        }
     }
 }
 
@@ -116,8 +167,8 @@ impl<T: Object, M: Maker> Drop for Owned<T, M> {
 // implementation, and XLA's PjRtBuffer, PjRtLoadedExecutable and futures are; an
 // executable that isn't loaded and a topology are read-only.
 unsafe impl<T: Object, M: Maker> Send for Owned<T, M> {}
-// SAFETY: as above; what changes an object (`PJRT_Buffer_Delete`, Execute's
-// donation) is ordered inside it by XLA's own locks.
+// SAFETY: as above; what changes an object (Execute's donation) is ordered
+// inside it by XLA's own locks.
 unsafe impl<T: Object, M: Maker> Sync for Owned<T, M> {}
 
 macro_rules! object {

@@ -5,6 +5,7 @@
 //! inside one (fact 27); the client is told how many releases are yet to come, and waits for
 //! them before it is destroyed.
 
+use std::borrow::Borrow;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -18,44 +19,61 @@ use super::client::RawClient;
 use super::event::Notice;
 use super::host::Plain;
 use super::host_values::HostValues;
-use super::owned::Owned;
+use super::owned::{Maker, Owned};
 use super::reaper;
+use crate::client::Session;
 
-/// The releases of a client that are yet to come.
+/// The releases of a client that are yet to come. As long as there are any, the client is there,
+/// whose field this is: its last holder waits for them, or leaves it to them.
 #[derive(Default)]
 pub(super) struct Releases {
+    /// [`ONE`] for each, and [`LEFT`] once the client is left to the last of them.
     count: AtomicUsize,
     /// The client, where whoever dropped its last handle would not wait for them.
     left: Mutex<Option<Arc<RawClient>>>,
 }
 
+const LEFT: usize = 1;
+const ONE: usize = 2;
+
 impl Releases {
     pub(super) fn are_over(&self) -> bool {
-        self.count.load(Ordering::SeqCst) == 0
+        self.count.load(Ordering::SeqCst) < ONE
     }
 
-    /// Has the last of them destroy the client. Does nothing where they are over.
+    /// Has the last of them destroy the client, whose releases these are. Does nothing where they
+    /// are over. None begins any more.
     pub(super) fn leave_to_last(&self, client: &Arc<RawClient>) {
-        let mut left = self.left.lock();
-        // Under the lock: who makes the count zero looks for the client after that.
-        if !self.are_over() {
-            *left = Some(Arc::clone(client));
+        // Before the mark: who sees that looks for the client.
+        *self.left.lock() = Some(Arc::clone(client));
+        if self.count.fetch_or(LEFT, Ordering::SeqCst) < ONE {
+            // They are over: nobody comes for it.
+            *self.left.lock() = None;
         }
     }
 
     fn begin(&self) {
-        self.count.fetch_add(1, Ordering::SeqCst);
+        self.count.fetch_add(ONE, Ordering::SeqCst);
     }
 
     /// May run inside the plugin.
-    fn end(&self) {
-        if self.count.fetch_sub(1, Ordering::SeqCst) > 1 {
-            return;
+    ///
+    /// # Safety
+    /// `this` has begun as often as it has ended, and once more.
+    #[inline]
+    unsafe fn end(this: *const Releases) {
+        // SAFETY: it counts this one still, so the client is there. It may be gone right after.
+        let before = unsafe { (*this).count.fetch_sub(ONE, Ordering::SeqCst) };
+        if before == ONE | LEFT {
+            // SAFETY: the last of them, to which the client was left: it is in there, and is the
+            // holder of this.
+            if let Some(client) = unsafe { (*this).left.lock().take() } {
+                reaper::run(Box::new(move || drop(client)));
+            }
         }
-        if let Some(client) = self.left.lock().take() {
-            reaper::run(Box::new(move || drop(client)));
+        if before < 2 * ONE {
+            reaper::tell_waiting();
         }
-        reaper::tell_waiting();
     }
 }
 
@@ -85,8 +103,8 @@ impl<T: Plain> Memory for HostValues<T> {
 
 /// Drops owned memory when an event has fired that says that it is no longer used, and runs
 /// `then` before that, which must not block: it may run inside the plugin.
-pub(super) fn release_after<V: Memory>(
-    done: &Owned<PJRT_Event>,
+pub(super) fn release_after<V: Memory, M: Maker + Borrow<Arc<Session>>>(
+    done: &Owned<PJRT_Event, M>,
     memory: V,
     then: impl FnOnce() + Send + 'static,
 ) {
@@ -113,21 +131,22 @@ pub(super) fn release_after<V: Memory>(
 
 struct Release<V, F> {
     api: Api,
-    releases: Arc<Releases>,
+    releases: *const Releases,
     memory: V,
     then: F,
 }
 
-fn in_callback<V: Memory, F: FnOnce() + Send + 'static>(
-    done: &Owned<PJRT_Event>,
-    memory: V,
-    then: F,
-) {
+fn in_callback<V, F, M>(done: &Owned<PJRT_Event, M>, memory: V, then: F)
+where
+    V: Memory,
+    F: FnOnce() + Send + 'static,
+    M: Maker + Borrow<Arc<Session>>,
+{
     let releases = done.session().raw.releases();
     releases.begin();
     let release = Box::new(Release {
         api: done.api(),
-        releases: Arc::clone(releases),
+        releases,
         memory,
         then,
     });
@@ -143,7 +162,8 @@ fn in_callback<V: Memory, F: FnOnce() + Send + 'static>(
         let release = unsafe { Box::from_raw(args.user_arg.cast::<Release<V, F>>()) };
         // In use perhaps, and nobody will tell when it isn't: leaked on purpose.
         std::mem::forget(release.memory);
-        release.releases.end();
+        // SAFETY: it began above.
+        unsafe { Releases::end(release.releases) };
     }
 }
 
@@ -164,6 +184,6 @@ unsafe extern "C" fn fired<V: Memory, F: FnOnce()>(error: *mut PJRT_Error, user_
     }
     then();
     drop(memory);
-    // The last: the client may be destroyed then.
-    releases.end();
+    // SAFETY: it began when the box was made. The last: the client may be destroyed then.
+    unsafe { Releases::end(releases) };
 }

@@ -156,3 +156,83 @@ fn an_end_of_use_with_an_error_is_an_end() {
     drop((device, client));
     fake.assert_clean();
 }
+
+/// What follows from a shape and its order is asked once on a CPU, whose memories are all the
+/// host's; elsewhere of each buffer.
+#[test]
+fn questions_about_a_shape_are_asked_once_on_a_cpu() {
+    let asked = |fake: &Fake| {
+        [
+            "PJRT_Buffer_IsOnCpu",
+            "PJRT_Buffer_OnDeviceSizeInBytes",
+            "PJRT_Buffer_UnsafePointer",
+        ]
+        .map(|entry| {
+            fake.calls()
+                .iter()
+                .filter(|call| call.entry == entry)
+                .count()
+        })
+    };
+    for platform in ["cpu", "fake"] {
+        let fake = Fake::builder().platform(platform).build();
+        let client = client(&fake);
+        let device = client.device(0).expect("a device");
+        let is_cpu = platform == "cpu";
+        // Each view asks where the values lie.
+        for round in 1..4 {
+            let copy = Buffer::from_host(&device, &[1f32, 2.], &[2]).expect("an upload");
+            assert_eq!(copy.view::<f32>().expect("it's on the host")[..], [1., 2.]);
+            let once = if is_cpu { 1 } else { round };
+            assert_eq!(asked(&fake), [once, once, round], "{platform}");
+        }
+        // As many bytes, but another shape.
+        let copy = Buffer::from_host(&device, &[1f32, 2.], &[1, 2]).expect("an upload");
+        assert_eq!(copy.view::<f32>().expect("it's on the host")[..], [1., 2.]);
+        let again = if is_cpu { 2 } else { 4 };
+        assert_eq!(asked(&fake), [again, again, 4], "{platform}");
+        // Whether it shares what is lent, and what is given, is a question each.
+        let values = HostVec::from_slice(&[1f32, 2.]);
+        for round in 1..4 {
+            client.scope(|scope| {
+                let lent = scope.borrow(&device, &values, &[2]).expect("it's lent");
+                assert!(lent.is_zero_copy());
+            });
+            let given = HostVec::from_slice(&[1f32, 2.]);
+            let given = Buffer::from_host_vec(&device, given, &[2]).expect("an upload");
+            assert!(given.is_zero_copy());
+            let shared = if is_cpu { 2 } else { 2 * round };
+            assert_eq!(asked(&fake), [again, again, 4 + shared], "{platform}");
+        }
+        drop((copy, device, client));
+        fake.assert_clean();
+    }
+}
+
+/// All handles of a scope go before it waits for one of them, whatever their number.
+#[test]
+fn a_scope_gives_all_handles_back_before_it_waits() {
+    for count in [1, 4, 5, 9] {
+        let fake = Fake::new();
+        let client = client(&fake);
+        let device = client.device(0).expect("a device");
+        let values = HostVec::from_slice(&[1f32, 2.]);
+        client.scope(|scope| {
+            for _ in 0..count {
+                let lent = scope.borrow(&device, &values, &[2]).expect("it's lent");
+                assert!(lent.is_zero_copy());
+            }
+        });
+        let calls = fake.calls();
+        let places = |entry: &str| -> Vec<usize> {
+            let calls = calls.iter().enumerate();
+            let calls = calls.filter(|(_, call)| call.entry == entry);
+            calls.map(|(place, _)| place).collect()
+        };
+        let (gone, awaited) = (places("PJRT_Buffer_Destroy"), places("PJRT_Event_Await"));
+        assert_eq!((gone.len(), awaited.len()), (count, count));
+        assert!(gone.iter().max() < awaited.iter().min(), "{count}");
+        drop((device, client));
+        fake.assert_clean();
+    }
+}

@@ -48,7 +48,6 @@ fn a_null_slot_is_told_by_name() {
                     "PJRT_Executable_GetCostAnalysis",
                     "PJRT_AsyncHostToDeviceTransferManager_SetBufferError",
                     "PJRT_Buffer_CopyRawToHost",
-                    "PJRT_Buffer_Delete",
                     "PJRT_Buffer_UnsafePointer",
                     "PJRT_Event_OnReady",
                 ]
