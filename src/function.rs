@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use crate::argument::ArgumentList;
@@ -290,7 +291,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         if P::LEAVES.is_none() {
             return false;
         }
-        let mut leaves = ArgumentList::new();
+        // It keeps nothing that would have to be dropped.
+        let mut leaves = ManuallyDrop::new(ArgumentList::new());
         leaves.only_compare(&self.executable, 0);
         P::lend(arguments, &mut leaves);
         leaves.all_fit()

@@ -44,6 +44,7 @@ impl Outputs {
     ///
     /// # Errors
     /// The program has another number of them.
+    #[inline]
     pub fn into_single(self) -> Result<Buffer> {
         let mut buffers = self.buffers;
         let count = buffers.len();
@@ -55,9 +56,7 @@ impl Outputs {
                 }
                 Ok(buffer)
             }
-            _ => Err(Error::invalid(format!(
-                "a single output was asked for, but the program has {count}"
-            ))),
+            _ => Err(not_single(count)),
         }
     }
 
@@ -65,6 +64,13 @@ impl Outputs {
     pub fn into_vec(self) -> Vec<Buffer> {
         self.buffers.into_vec()
     }
+}
+
+#[cold]
+fn not_single(count: usize) -> Error {
+    Error::invalid(format!(
+        "a single output was asked for, but the program has {count}"
+    ))
 }
 
 impl Deref for Outputs {

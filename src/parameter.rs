@@ -42,10 +42,12 @@ impl<T: Tree> Parameter for Give<T> {
     type Given = T;
     const GIVEN: bool = true;
 
+    #[inline]
     fn tree(argument: &T) -> &T {
         argument
     }
 
+    #[inline]
     fn pass<'a>(argument: T, list: &mut ArgumentList<'a>) {
         argument.give(list);
     }
@@ -61,10 +63,12 @@ impl<T: Tree> Parameter for Ref<T> {
     type Given = ();
     const GIVEN: bool = false;
 
+    #[inline]
     fn tree<'c>(argument: &'c &T) -> &'c T {
         argument
     }
 
+    #[inline]
     fn pass<'a>(argument: &'a T, list: &mut ArgumentList<'a>) {
         argument.lend(list);
     }
@@ -119,10 +123,12 @@ macro_rules! tuples {
             const LEAVES: Option<usize> = sum(&[$(<$name::Tree as Tree>::LEAVES),*]);
             const GIVEN: &'static [bool] = &[$($name::GIVEN),*];
 
+            #[inline]
             fn lend<'c>(arguments: &'c Self::Arguments<'_>, list: &mut ArgumentList<'c>) {
                 $($name::tree(&arguments.$index).lend(list);)*
             }
 
+            #[inline]
             fn pass<'a>(arguments: Self::Arguments<'a>, list: &mut ArgumentList<'a>) {
                 $($name::pass(arguments.$index, list);)*
             }

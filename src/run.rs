@@ -148,7 +148,7 @@ impl Executable {
     ///
     /// What one device needs is in line, down to the plugin's call: the plugin calls so deep that
     /// the processor has forgotten the way back, and each return costs as much as many checks.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn launch(
         &self,
         list: &mut ArgumentList<'_>,

@@ -44,7 +44,7 @@ impl Launch<'_> {
     /// started, and this gives false. The caller has checked all that the plugin doesn't (facts
     /// 5, 7), and keeps or drops the arguments after the call as it likes: the runtime orders
     /// device memory itself (fact 10).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start<'b>(
         &self,
         buffers: impl ExactSizeIterator<Item = Option<(&'b Owned<PJRT_Buffer>, bool)>>,
@@ -132,7 +132,7 @@ impl Launch<'_> {
     }
 
     /// Starts, with the lists of each device.
-    #[inline]
+    #[inline(always)]
     fn execute(
         &self,
         lent: &[i64],

@@ -17,7 +17,7 @@ use crate::plan::Site;
 impl Executable {
     /// Starts a plain launch on one device. Of another, and where an argument doesn't fit, this
     /// gives false and starts nothing: [`Executable::start_others`] does, or says why not.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_alone(
         &self,
         list: &ArgumentList<'_>,
