@@ -123,7 +123,7 @@ impl<'a> ArgumentList<'a> {
         }
     }
 
-    /// The arguments, of a list of which none was taken.
+    /// The arguments, of a list of which none was taken. A list that only compares has none.
     #[inline]
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument<'a>> {
         self.slots.iter().map(Self::there)

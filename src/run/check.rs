@@ -15,9 +15,11 @@ impl Executable {
             return Err(self.wrong_device_count(ends.len()));
         }
         let inputs = self.plan.inputs.len();
+        // Not `len`: in the place of the list there may be one that only compares, and has none.
+        let there = list.iter().len();
         let mut start = 0;
         for (position, end) in ends.iter().enumerate() {
-            let Some(count) = end.checked_sub(start).filter(|_| *end <= list.len()) else {
+            let Some(count) = end.checked_sub(start).filter(|_| *end <= there) else {
                 return Err(Error::invalid(
                     "an implementation of `Arguments` took arguments from the list",
                 ));

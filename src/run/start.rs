@@ -50,8 +50,10 @@ impl Executable {
         handed: &mut Handed<'_>,
     ) -> Result<bool> {
         let (inputs, devices) = (&self.plan.inputs, self.plan.devices.len());
+        let arguments = list.iter();
         let evenly = (1..=devices).map(|count| count * inputs.len());
-        if !ends.iter().copied().eq(evenly) || self.signature.has_collectives() {
+        let is_whole = arguments.len() == devices * inputs.len() && ends.iter().copied().eq(evenly);
+        if !is_whole || self.signature.has_collectives() {
             return Ok(false);
         }
         let _turn = self.session().turn();
@@ -60,7 +62,7 @@ impl Executable {
         }
         let (mut position, mut index) = (0, 0);
         let mut site = self.site(position);
-        let fitting = list.iter().map(|argument| {
+        let fitting = arguments.map(|argument| {
             if index == inputs.len() {
                 index = 0;
                 position += 1;
