@@ -8,9 +8,12 @@ use std::cell::{Cell, RefCell};
 use std::mem;
 use std::thread;
 
-use cpu::{client, compiled_text, device, values, vector};
+use cpu::{client, compiled_text, device, failing, values, vector};
 use xla::tree::{Key, Source, Structure};
-use xla::{ArgumentList, Arguments, Buffer, Client, Executable, Function, Give, Ref, Tree};
+use xla::{
+    ArgumentList, Arguments, Buffer, Client, Each, Executable, Function, Give, ParallelFunction,
+    PerDevice, Ref, Tree,
+};
 
 const A: [f32; 4] = [1., 2., 3., 4.];
 const C: [f32; 4] = [100., 200., 300., 400.];
@@ -506,4 +509,76 @@ fn buffers_that_are_dropped_while_a_thread_ends() {
         thread.join().expect("no panic");
     }
     assert_eq!(DONE.load(std::sync::atomic::Ordering::SeqCst), 8);
+}
+
+/// Lends nothing, until it has been asked so often.
+struct Grows {
+    asked: Cell<usize>,
+    from: usize,
+    leaf: Buffer,
+}
+
+impl Tree for Grows {
+    const LEAVES: Option<usize> = Some(0);
+
+    fn structure(&self) -> Structure {
+        many(0)
+    }
+
+    fn constant_structure() -> Option<Structure> {
+        Some(many(0))
+    }
+
+    fn give(self, leaves: &mut ArgumentList<'_>) {
+        if self.from == 0 {
+            leaves.push(self.leaf);
+        }
+    }
+
+    fn lend<'a>(&'a self, leaves: &mut ArgumentList<'a>) {
+        self.asked.set(self.asked.get() + 1);
+        if self.asked.get() > self.from {
+            leaves.push(&self.leaf);
+        }
+    }
+
+    fn rebuild(_: &mut Source<'_>) -> xla::Result<Self> {
+        unreachable!("it is no result")
+    }
+}
+
+/// The sum of the devices' numbers, which are 0 and 1.
+const NUMBERS: &str = r#"
+module @numbers attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 2 : i32} {
+  func.func @main() -> tensor<f32> {
+    %id = stablehlo.replica_id : tensor<ui32>
+    %number = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+    %sum = "stablehlo.all_reduce"(%number) ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %ab = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %ab : tensor<f32>
+    }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<f32>) -> tensor<f32>
+    return %sum : tensor<f32>
+  }
+}"#;
+
+#[test]
+fn a_tree_that_grows_while_a_collective_s_arguments_are_waited_for() {
+    let client = client(2);
+    let numbers: ParallelFunction<(Give<Grows>,), Each<Buffer>> =
+        compiled_text(&client, NUMBERS).parallel().expect("it fits");
+    for from in 0..5 {
+        let devices = client.devices();
+        let grows = devices.iter().map(|device| Grows {
+            asked: Cell::new(0),
+            from,
+            leaf: failing(&client, device),
+        });
+        match numbers.call((PerDevice::from_parts(grows),)) {
+            Ok(sums) => sums
+                .iter()
+                .for_each(|sum| assert_eq!(sum.to_scalar::<f32>().expect("a number"), 1.)),
+            Err(error) => assert!(error.error().function().is_none(), "{from}: {error}"),
+        }
+    }
 }

@@ -37,9 +37,17 @@ impl<P: ParallelParameters, R: Results> ParallelFunction<P, R> {
         let mut list = ArgumentList::new();
         self.make_room(&mut list);
         (0..devices).for_each(|position| P::lend(ready, position, &mut list));
+        let inputs = self.signature().inputs().len();
+        if list.len() != devices * inputs {
+            return Err(Error::invalid(format!(
+                "{} takes {inputs} arguments on each device, but the given trees have {} leaves on all \
+                 {devices} together, and had others when they were looked at before",
+                self.typed(),
+                list.len()
+            )));
+        }
         let awaited = self.executable.await_arguments(&list);
         awaited.map_err(|(place, error)| {
-            let inputs = self.signature().inputs().len();
             let (position, index) = (place / inputs, place % inputs);
             let structures = P::structures(ready, position);
             let path = self.typed().leaf_name(&structures, index);
