@@ -53,10 +53,12 @@ impl Executable {
         let arguments = list.iter();
         let evenly = (1..=devices).map(|count| count * inputs.len());
         let is_whole = arguments.len() == devices * inputs.len() && ends.iter().copied().eq(evenly);
-        if !is_whole || self.signature.has_collectives() {
+        if !is_whole || self.signature.has_collectives() || self.session().has_paced() {
+            // Before the turn, which a paced launch may have for long: a refusal waits for none.
             return Ok(false);
         }
         let _turn = self.session().turn();
+        // There may be such a program by now: with the turn, none is launched until this is.
         if self.session().has_paced() {
             return Ok(false);
         }

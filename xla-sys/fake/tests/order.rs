@@ -293,6 +293,42 @@ fn a_collective_that_does_not_start_holds_nobody_up() {
 }
 
 #[test]
+fn a_refusal_waits_for_no_collective() {
+    let fake = cpu();
+    let world = World::new(&fake);
+    let program = compile(&world.client, REPLICATED);
+    let apart = compile(&world.client, APART);
+    fake.events(EventKind::Completion, Readiness::Held);
+    drop(world.launch(&program));
+    thread::scope(|scope| {
+        // Has the turn, and waits for the launch before it.
+        let next = scope.spawn(|| drop(world.launch(&program)));
+        thread::sleep(SOON);
+        let refused = scope.spawn(|| {
+            let pairs = [0, 0].map(|device| pair(&world.client, device, [1., 2.]));
+            let wrong = pairs.into_iter().zip(&world.batch);
+            apart.run_per_device(wrong).expect_err("both on one device")
+        });
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !refused.is_finished() && Instant::now() < patience {
+            thread::yield_now();
+        }
+        let waited = !refused.is_finished();
+        while !next.is_finished() {
+            fake.release_events();
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!waited, "a refusal needs no turn");
+        let error = refused.join().expect("no panic");
+        assert!(error.error().function().is_none(), "{error}");
+        assert_eq!(error.given().len(), 2);
+    });
+    fake.release_events();
+    drop((program, apart, world));
+    fake.assert_clean();
+}
+
+#[test]
 fn threads_with_and_without_collectives_get_on() {
     let fake = cpu();
     let world = World::new(&fake);
