@@ -144,3 +144,44 @@ fn runs_go_on_while_programs_with_collectives_come_and_go() {
     drop((alone, apart, client));
     fake.assert_clean();
 }
+
+#[test]
+fn outputs_are_counted_and_none_is_left_behind() {
+    let fake = Fake::new();
+    let client = client(&fake);
+    // Up to four lie without memory of their own.
+    for outputs in [0, 1, 2, 4, 5, 9] {
+        let program = program(&client, 1, 1, outputs);
+        let run = || {
+            let arguments = arguments(&client, 1, 1).swap_remove(0);
+            program.run(arguments).expect("runs")
+        };
+        match run().into_single() {
+            Ok(only) => {
+                assert_eq!(outputs, 1);
+                assert_eq!(only.to_host::<f32>().expect("values"), [0., 0.]);
+            }
+            Err(error) => {
+                assert_ne!(outputs, 1);
+                let says = format!("a single output was asked for, but the program has {outputs}");
+                assert!(error.message().contains(&says), "{error}");
+            }
+        }
+        assert_eq!(fake.live().buffers, 0, "{outputs} outputs");
+        match run().into_array() {
+            Ok([_, second]) => {
+                assert_eq!(outputs, 2);
+                assert_eq!(second.to_host::<f32>().expect("values"), [0., 0.]);
+            }
+            Err(error) => {
+                assert_ne!(outputs, 2);
+                let says = format!("2 outputs were asked for, but the program has {outputs}");
+                assert!(error.message().contains(&says), "{error}");
+            }
+        }
+        assert_eq!(run().into_vec().len(), outputs);
+        assert_eq!(fake.live().buffers, 0, "{outputs} outputs");
+    }
+    drop(client);
+    fake.assert_clean();
+}
