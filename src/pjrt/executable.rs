@@ -216,6 +216,8 @@ impl<M: Maker> Owned<PJRT_Executable, M> {
                 .call(entry::PJRT_Executable_OptimizedProgram, &mut args)?;
             let mut code = vec![0u8; program.code_size];
             program.code = code.as_mut_ptr().cast();
+            // Anew: the write to `program` has ended what was borrowed of it.
+            args.program = &mut program;
             self.api()
                 .call(entry::PJRT_Executable_OptimizedProgram, &mut args)?;
             code.truncate(program.code_size);
