@@ -19,7 +19,7 @@ pub struct Compiled {
 enum Callable {
     /// On one device: all its arguments in one tree.
     Typed(Function<(Give<Vec<Buffer>>,), Vec<Buffer>>),
-    Plain(Executable),
+    Plain(Box<Executable>),
 }
 
 /// What a call gave.
@@ -64,7 +64,7 @@ impl Compiled {
             let function: Function<(Give<Vec<Buffer>>,), Vec<Buffer>> = executable.typed()?;
             Callable::Typed(function.with_names(&["all"]).results_like(results)?)
         } else {
-            Callable::Plain(executable)
+            Callable::Plain(Box::new(executable))
         };
         Ok(Compiled {
             program: program.clone(),
