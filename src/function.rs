@@ -131,6 +131,8 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     /// # Errors
     /// As [`Executable::run`], naming leaves by their path. A refused call gives the
     /// arguments back as they were ([`FunctionError::into_given`]).
+    // In line down to the plugin's call, as `Executable::launch` says why.
+    #[inline(always)]
     pub fn call<'a>(&self, arguments: P::Arguments<'a>) -> Result<R, FunctionError<P::Given>> {
         self.run(arguments, None)
     }
@@ -154,7 +156,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
         Ok((results, report))
     }
 
-    #[inline]
+    #[inline(always)]
     fn run<'a>(
         &self,
         arguments: P::Arguments<'a>,
@@ -194,7 +196,7 @@ impl<P: Parameters, R: Tree> Function<P, R> {
     }
 
     /// Runs with arguments that fit. Their structures are given where they aren't constant.
-    #[inline]
+    #[inline(always)]
     fn launch<'a>(
         &self,
         arguments: P::Arguments<'a>,

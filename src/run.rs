@@ -33,6 +33,8 @@ impl Executable {
     /// element type, dimensions, layout, device or client, is not the program's; an
     /// argument is lent that the program must consume; the plugin fails. Given buffers
     /// come back in the error.
+    // In line with what `launch` says: the call of this would be one more.
+    #[inline(always)]
     pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
         let mut list = ArgumentList::new();
         list.make_room(self.plan.inputs.len());
@@ -62,7 +64,7 @@ impl Executable {
 
     /// Runs with the arguments of a list. The outputs go where they are to be: moving the whole
     /// of them costs more than to make them.
-    #[inline]
+    #[inline(always)]
     fn run_list(
         &self,
         list: &mut ArgumentList<'_>,
