@@ -165,8 +165,8 @@ impl ShapeTable {
 
 impl ShapeTable {
     /// As [`intern`](Self::intern), of a shape in the layout that the plugin chooses for it, which
-    /// is always the same at a place (fact 57): `ask` is called where it isn't remembered. Uploads of a few
-    /// KB are quick enough for the question, and for hashing, to show.
+    /// is always the same at a place (fact 57): `ask` is called where it isn't remembered. Uploads
+    /// of a few KB are quick enough for the question, and for hashing, to show.
     pub(crate) fn usual(
         &self,
         shape: &Shape,
@@ -231,8 +231,8 @@ impl ShapeTable {
     }
 }
 
-/// Where a shape at a place is remembered. Spreads those of a model well enough; whether it is the same is
-/// compared.
+/// Where a shape at a place is remembered. Spreads those of a model well enough; whether it is the
+/// same is compared.
 #[inline]
 fn slot_of(element_type: ElementType, dims: &[usize], at: Place) -> usize {
     let place = match at {

@@ -33,7 +33,7 @@ impl Executable {
     /// element type, dimensions, layout, device or client, is not the program's; an
     /// argument is lent that the program must consume; the plugin fails. Given buffers
     /// come back in the error.
-    // In line with what `launch` says: the call of this would be one more.
+    // In line down to the plugin's call, as `Executable::launch` says why.
     #[inline(always)]
     pub fn run<'a>(&self, arguments: impl Arguments<'a>) -> Result<Outputs, CallError> {
         let mut list = ArgumentList::new();

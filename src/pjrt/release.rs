@@ -66,8 +66,10 @@ impl Releases {
         let before = unsafe { (*this).count.fetch_sub(ONE, Ordering::SeqCst) };
         if before == ONE | LEFT {
             // SAFETY: the last of them, to which the client was left: it is in there, and is the
-            // holder of this.
-            if let Some(client) = unsafe { (*this).left.lock().take() } {
+            // holder of this. The lock is let go of with this statement: once the reaper has the
+            // client, it may be gone, and the lock with it.
+            let client = unsafe { (*this).left.lock().take() };
+            if let Some(client) = client {
                 reaper::run(Box::new(move || drop(client)));
             }
         }

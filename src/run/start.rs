@@ -80,7 +80,7 @@ impl Executable {
         self.to_launch().start(fitting, handed, None)
     }
 
-    /// Starts what isn't plain on one device. The outer error is a refusal before the plugin was
+    /// Starts what isn't a plain launch on one device, or refuses it. The outer error is a refusal before the plugin was
     /// asked, the inner one the plugin's.
     #[inline(never)]
     pub(super) fn start_others(
